@@ -1,0 +1,263 @@
+"""The door: `labspend compare`, `check` and `new`. What is heavy is imported inside the command that needs it."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shlex
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from simulator import __version__
+
+if TYPE_CHECKING:
+    from simulator.study.comparison import Comparison
+    from simulator.study.files import Study
+
+_FAILED, _BAD_INPUT, _INTERRUPTED = 1, 2, 130
+_PIPE_WIDTH = 500
+"""Columns a table may take where no terminal limits it."""
+
+_SET_HELP = "Override one value of the file, as demand.growth_per_year=4. Repeatable."
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; a user's mistake is one message and status 2, Ctrl-C is status 130."""
+    try:
+        status = labspend.main(arguments, prog_name="labspend", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Interrupted: nothing was written. The same command starts over, with the same results.", err=True)
+        return _INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that closing it says nothing more
+        return _FAILED
+    except OSError as error:
+        click.echo(f"Error: {error}", err=True)
+        return _FAILED
+    return status if isinstance(status, int) else 0
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Start with: labspend new my_lab.toml && labspend compare my_lab.toml",
+)
+@click.version_option(__version__, message="%(prog)s %(version)s")
+def labspend() -> None:
+    """Simulate what an AI lab's compute costs, and compare the policies that decide it."""
+
+
+@labspend.command()
+@click.argument("scenario")
+@click.option(
+    "--policy", "policies", multiple=True, metavar="NAME", help="Compare this one; the first is the baseline."
+)
+@click.option(
+    "--replications", type=click.IntRange(min=1), metavar="N", help="Worlds to draw. [default: the file's, 32]"
+)
+@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Which worlds. [default: the file's, 1]")
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help=_SET_HELP)
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="New or empty folder. [default: out/SCENARIO]"
+)
+@click.option("--workers", type=click.IntRange(min=1), default=1, metavar="N", help="Processes. [default: 1]")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, and nothing else.")
+@click.option("--quiet", is_flag=True, help="Print only where the results are.")
+def compare(
+    scenario: str,
+    policies: tuple[str, ...],
+    replications: int | None,
+    seed: int | None,
+    overrides: tuple[str, ...],
+    out: Path | None,
+    workers: int,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Compare policies in the worlds of SCENARIO, a TOML file or the name of one that comes with labspend.
+
+    \b
+    Examples:
+      labspend compare frontier_lab
+      labspend compare my_lab.toml --policy chinchilla-rent --policy all-buy --replications 100 --workers 2
+      labspend compare my_lab.toml --set demand.growth_per_year=4 --json > summary.json
+    """
+    study = _study(scenario, overrides, seed, replications, policies)
+    command = shlex.join(["labspend", *sys.argv[1:]])
+    with _results_folder(out, study) as folder:
+        comparison = _compared(study, workers, shown=sys.stderr.isatty() and not quiet)
+        _saved(comparison, folder, command, study.text)
+    if as_json:
+        click.echo(json.dumps(_records(comparison), indent=2))
+    elif quiet:
+        click.echo(folder)
+    else:
+        _print_table(comparison)
+        click.echo(f"Results: {folder}")
+
+
+@labspend.command()
+@click.argument("scenario")
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help=_SET_HELP)
+def check(scenario: str, overrides: tuple[str, ...]) -> None:
+    """Say what is wrong with SCENARIO, by file and line, or else what it means.
+
+    \b
+    Example:
+      labspend check my_lab.toml --set horizon_days=730
+    """
+    study = _study(scenario, overrides, None, None, ())
+    from simulator.study.meaning import meaning
+
+    click.echo(meaning(study))
+
+
+@labspend.command()
+@click.argument("path", type=click.Path(path_type=Path))
+def new(path: Path) -> None:
+    """Write a commented scenario to start from to PATH.
+
+    \b
+    Example:
+      labspend new my_lab.toml
+    """
+    if path.suffix != ".toml":
+        raise _bad_input(f"{path}: the name of a scenario file ends in .toml; try {path.with_suffix('.toml')}")
+    text = (Path(__file__).parent / "study" / "starter.toml").read_text(encoding="utf-8")
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise _bad_input(f"{path}: is there already, and is not overwritten") from None
+    except OSError as error:
+        raise _bad_input(f"{path}: cannot be written: {error.strerror}") from None
+    name = shlex.quote(str(path))
+    click.echo(f"Wrote {path}. Next: labspend check {name}, then labspend compare {name}")
+
+
+def _bad_input(message: str) -> click.ClickException:
+    error = click.ClickException(message)
+    error.exit_code = _BAD_INPUT
+    return error
+
+
+def _study(
+    scenario: str,
+    overrides: tuple[str, ...],
+    seed: int | None,
+    replications: int | None,
+    policies: tuple[str, ...],
+) -> Study:
+    from simulator.study.files import ScenarioError, load_study
+
+    try:
+        return load_study(scenario, overrides, seed=seed, replications=replications, policies=policies)
+    except ScenarioError as error:
+        lines = str(error)
+        raise _bad_input(f"the scenario cannot be used.\n{lines}" if "\n" in lines else lines) from None
+
+
+@contextmanager
+def _results_folder(out: Path | None, study: Study) -> Iterator[Path]:
+    """An empty folder to write to, claimed before the work; removed again if nothing came of it."""
+    folder = _free_folder(Path("out"), study.path.stem) if out is None else out
+    made = [missing for missing in (folder, *folder.parents) if not missing.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=out is not None)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+        is_empty = not any(folder.iterdir())
+    except OSError as error:
+        raise _bad_input(f"{folder}: results cannot be written here: {error.strerror}") from None
+    if not is_empty:
+        raise _bad_input(f"{folder}: is not empty, and nothing is written over; name a new folder with --out")
+    try:
+        yield folder
+    except BaseException:
+        for empty in made:
+            if not any(empty.iterdir()):
+                empty.rmdir()
+        raise
+
+
+def _free_folder(parent: Path, name: str) -> Path:
+    """out/name, or the first of out/name-2, out/name-3 ... that is not there yet."""
+    folder, number = parent / name, 2
+    while folder.exists():
+        folder, number = parent / f"{name}-{number}", number + 1
+    return folder
+
+
+def _compared(study: Study, workers: int, shown: bool) -> Comparison:
+    from simulator.study.experiment import compare as compare_policies
+
+    with _progress(shown) as progress:
+        return compare_policies(
+            study.scenario,
+            study.policies,
+            replications=study.replications,
+            seed=study.seed,
+            workers=workers,
+            progress=progress,
+        )
+
+
+@contextmanager
+def _progress(shown: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on stderr, which a person is looking at; nothing in a pipe."""
+    if not shown:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("Comparing", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _saved(comparison: Comparison, folder: Path, command: str, study_text: str) -> None:
+    from simulator.show.plots import save_plots
+    from simulator.study.store import save
+
+    save(comparison, folder, command=command, study_text=study_text)
+    save_plots(comparison, folder)
+
+
+def _print_table(comparison: Comparison) -> None:
+    from rich.console import Console
+
+    from simulator.show.table import comparison_table, verdict
+
+    console = Console() if sys.stdout.isatty() else Console(width=_PIPE_WIDTH)
+    console.print(comparison_table(comparison))
+    click.echo(verdict(comparison))
+
+
+def _records(comparison: Comparison) -> list[dict[str, object]]:
+    """The summary in JSON's own types; what is not a finite number is null."""
+    from dataclasses import asdict
+
+    return [{key: _plain(value) for key, value in asdict(row).items()} for row in comparison.summary_records()]
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if value is None or isinstance(value, str | int):
+        return value
+    item = getattr(value, "item", None)
+    return _plain(item()) if item is not None else str(value)

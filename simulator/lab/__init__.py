@@ -1,0 +1,1 @@
+"""What the lab does, owns, decides and pays. SimPy lives here and nowhere else."""

@@ -1,0 +1,247 @@
+"""Money: cash by day and account, economic cost by day and use; the two total the same over the window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from simulator.lab.dispatch import Dispatch
+from simulator.lab.fleet import Fleet
+from simulator.lab.orders import Lease, Purchase
+from simulator.laws.units import (
+    DAYS_PER_MONTH,
+    DAYS_PER_YEAR,
+    HOURS_PER_DAY,
+    TOKENS_PER_MILLION_TOKENS,
+    FloatArray,
+)
+from simulator.world.world import World
+
+
+class Account(IntEnum):
+    """Columns of the cash table. Costs are positive; resale and what is left at the end are negative."""
+
+    PURCHASE = 0
+    RESALE = 1
+    RESERVED = 2
+    ON_DEMAND = 3
+    SPOT = 4
+    POWER = 5
+    HOSTING = 6
+    MAINTENANCE = 7
+    DATA = 8
+    OPENING_FLEET = 9
+    OPENING_LEASES = 10
+    OPENING_MODELS = 11
+    CLOSING_FLEET = 12
+    CLOSING_LEASES = 13
+    CLOSING_MODELS = 14
+
+
+class Use(IntEnum):
+    """Columns of the economic table."""
+
+    TRAINING = 0
+    RESEARCH = 1
+    SERVING = 2
+    IDLE = 3
+
+
+FLOWS = tuple(account for account in Account if account < Account.OPENING_FLEET)
+"""Accounts that money really moves through; the others are inventory."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingRun:
+    """A run as it was carried out, and the plan it followed."""
+
+    release: int
+    accelerator: int
+    gpus: float
+    first_day: int
+    days: float
+    n_training_tokens: float
+    planned_tokens: float
+    deploy_day: int
+
+    def gpu_hours(self, n_days: int) -> FloatArray:
+        """GPU-hours on each day of the window; the last day carries the fraction it used."""
+        share = np.clip(self.days - (np.arange(n_days) - self.first_day), 0.0, 1.0)
+        share[: self.first_day] = 0.0
+        hours: FloatArray = HOURS_PER_DAY * self.gpus * share
+        return hours
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseCost:
+    """What one release cost over the part of its life that was lived [USD], and what it served [tokens]."""
+
+    training_usd: float
+    serving_usd: float
+    served_tokens: float
+
+
+@dataclass(frozen=True, slots=True)
+class Books:
+    """The two money tables of one run [day, column] in USD, and the cost of each release."""
+
+    cash_usd: FloatArray
+    economic_usd: FloatArray
+    releases: tuple[ReleaseCost, ...]
+
+
+def settle(world: World, fleet: Fleet, used: Dispatch, runs: Sequence[TrainingRun]) -> Books:
+    """Turn GPU-hours, prices and the fleet's history into money, in one pass."""
+    n_days = world.calendar.horizon_days
+    cash = np.zeros((n_days, len(Account)))
+    economic = np.zeros((n_days, len(Use)))
+    held_cost = _held(world, fleet, used, cash)
+    training_unit = _charge_held(used, held_cost, economic)
+    _charge_rented(world, used, cash, economic, training_unit)
+    releases = _charge_releases(world, used, runs, training_unit, cash, economic)
+    _close_leases(world, fleet.leases, cash, economic)
+    return Books(cash, economic, releases)
+
+
+def _held(world: World, fleet: Fleet, used: Dispatch, cash: FloatArray) -> FloatArray:
+    """Cost of the GPUs held, used or not [accelerator, day]; posts their cash accounts."""
+    scenario, lived, own = world.scenario, world.calendar.lived, world.scenario.ownership
+    n_days = cash.shape[0]
+    cost = np.stack([level.path(n_days) for level in fleet.lease_usd_per_day])
+    cash[:, Account.RESERVED] = cost.sum(axis=0)
+    kw = np.array([kind.server_power_kw for kind in scenario.accelerators])
+    rated_kw = kw[:, None] * used.owned_gpus
+    power = rated_kw * (own.average_draw * own.pue * HOURS_PER_DAY) * world.prices.electricity_usd_per_kwh[lived]
+    hosting = rated_kw * (own.hosting_usd_per_kw_month / DAYS_PER_MONTH)
+    cash[:, Account.POWER], cash[:, Account.HOSTING] = power.sum(axis=0), hosting.sum(axis=0)
+    cost += power + hosting
+    for purchase in fleet.purchases:
+        cost[purchase.accelerator] += _own(world, purchase, cash)
+    return cost
+
+
+def _own(world: World, purchase: Purchase, cash: FloatArray) -> FloatArray:
+    """Value loss and maintenance of one tranche by day; posts what was paid, got back, brought in and left."""
+    n_days, own = cash.shape[0], world.scenario.ownership
+    bid = resale_bid_usd(world, purchase)
+    first, sold = max(purchase.delivered_day, 0), min(purchase.sold_day, n_days)
+    value = np.zeros(n_days)
+    value[first:sold] = bid[first:sold]
+    paid = np.zeros(n_days)
+    all_in_usd = purchase.gpus * purchase.paid_usd_per_gpu * own.all_in_factor
+    brought_in = float(bid[0]) if purchase.opening else 0.0
+    cash[0, Account.OPENING_FLEET] += brought_in
+    if not purchase.opening:
+        paid[first] = all_in_usd
+    if purchase.sold_day < n_days:
+        paid[sold] -= bid[sold]
+        cash[sold, Account.RESALE] -= bid[sold]
+    cash[:, Account.PURCHASE] += np.maximum(paid, 0.0)
+    cash[-1, Account.CLOSING_FLEET] -= value[-1]
+    upkeep = np.zeros(n_days)
+    upkeep[first:sold] = all_in_usd * own.maintenance_per_year / DAYS_PER_YEAR
+    cash[:, Account.MAINTENANCE] += upkeep
+    loss: FloatArray = paid - np.diff(value, prepend=brought_in) + upkeep
+    return loss
+
+
+def resale_bid_usd(world: World, purchase: Purchase) -> FloatArray:
+    """What a buyer would pay for the tranche on each day lived [USD].
+
+    Server parts x 10^(-0.14 age), never above today's new price, less the spread; network and installation
+    fetch nothing (Cottier et al. 2024 for the fall in value).
+    """
+    own, lived = world.scenario.ownership, world.calendar.lived
+    age_years = np.maximum(np.arange(world.calendar.horizon_days) - purchase.delivered_day, 0) / DAYS_PER_YEAR
+    used_price = purchase.paid_usd_per_gpu * 10.0 ** (-own.value_fall_oom_per_year * age_years)
+    per_gpu = np.minimum(used_price, world.prices.purchase_usd_per_gpu[purchase.accelerator, lived])
+    return purchase.gpus * own.server_overhead * (1.0 - own.resale_spread) * per_gpu
+
+
+def _charge_held(used: Dispatch, cost: FloatArray, economic: FloatArray) -> FloatArray:
+    """Split the cost of GPUs held by the hours used; returns training's part [accelerator, day]."""
+    held = used.held_hours
+    per_hour = np.divide(cost, held, out=np.zeros_like(cost), where=held > 0.0)
+    training = per_hour * used.training_sunk_hours
+    serving = (per_hour * used.serving_sunk_hours).sum(axis=0)
+    research = (per_hour * used.research_sunk_hours).sum(axis=0)
+    economic[:, Use.TRAINING] += training.sum(axis=0)
+    economic[:, Use.SERVING] += serving
+    economic[:, Use.RESEARCH] += research
+    economic[:, Use.IDLE] += cost.sum(axis=0) - training.sum(axis=0) - serving - research
+    return training
+
+
+def _charge_rented(
+    world: World, used: Dispatch, cash: FloatArray, economic: FloatArray, training: FloatArray
+) -> None:
+    """Rent by the hour goes to the use it was rented for; adds to training's part [accelerator, day]."""
+    lived, days = world.calendar.lived, np.arange(cash.shape[0])
+    rent = world.prices.on_demand_usd_per_gpu_hour[:, lived]
+    spot = world.prices.spot_usd_per_gpu_hour[:, lived]
+    trained = np.where(used.training_rented_hours > 0.0, used.training_rented_hours * rent, 0.0)
+    training += trained
+    served = used.serving_rented_hours * rent[used.serving_rental, days]
+    researched = used.research_rented_hours * rent[used.work_rental, days]
+    spot_price = spot[used.work_rental, days]
+    on_spot = np.where(used.research_spot_hours > 0.0, used.research_spot_hours * np.nan_to_num(spot_price), 0.0)
+    cash[:, Account.ON_DEMAND] += trained.sum(axis=0) + served + researched
+    cash[:, Account.SPOT] += on_spot
+    economic[:, Use.TRAINING] += trained.sum(axis=0)
+    economic[:, Use.SERVING] += served
+    economic[:, Use.RESEARCH] += researched + on_spot
+
+
+def _charge_releases(
+    world: World,
+    used: Dispatch,
+    runs: Sequence[TrainingRun],
+    training: FloatArray,
+    cash: FloatArray,
+    economic: FloatArray,
+) -> tuple[ReleaseCost, ...]:
+    """Data bought, the cost of each release, and the part of a model that has not yet been used up."""
+    n_days = cash.shape[0]
+    hours = used.training_sunk_hours + used.training_rented_hours
+    per_hour = np.divide(training, hours, out=np.zeros_like(training), where=hours > 0.0)
+    serving = economic[:, Use.SERVING].copy()
+    costs = []
+    for run, following in zip(runs, [*runs[1:], None], strict=True):
+        data = _data_usd(world, run)
+        cash[run.first_day, Account.DATA] += data
+        economic[run.first_day, Use.TRAINING] += data
+        trained = float(per_hour[run.accelerator] @ run.gpu_hours(n_days)) + data
+        replaced = n_days if following is None else following.deploy_day
+        life = slice(min(run.deploy_day, n_days), min(replaced, n_days))
+        served = float(used.served_tokens[life].sum())
+        costs.append(ReleaseCost(trained, float(serving[life].sum()), served))
+        if replaced >= n_days:
+            left = max(1.0 - served / run.planned_tokens, 0.0) if run.planned_tokens > 0.0 else 0.0
+            cash[-1, Account.CLOSING_MODELS] -= trained * left
+            economic[-1, Use.TRAINING] -= trained * left
+    return tuple(costs)
+
+
+def _data_usd(world: World, run: TrainingRun) -> float:
+    inputs = world.scenario.training
+    unique = min(run.n_training_tokens, inputs.unique_tokens)
+    return unique / TOKENS_PER_MILLION_TOKENS * inputs.data_usd_per_million_tokens
+
+
+def _close_leases(world: World, leases: Sequence[Lease], cash: FloatArray, economic: FloatArray) -> None:
+    """A lease that runs on is a debt: what is still to be paid, less what subletting it would bring.
+
+    Subletting fetches today's price of a lease of its own term less the resale spread, and never makes a lease
+    an asset: so a lease signed in the last week cannot lower the total.
+    """
+    last = world.calendar.horizon_days - 1
+    rent = world.prices.on_demand_usd_per_gpu_hour[:, world.calendar.index(last)]
+    for lease in leases:
+        remaining = max(lease.end_day - (last + 1), 0)
+        fetched = rent[lease.accelerator] * (1.0 - lease.discount) * (1.0 - world.scenario.ownership.resale_spread)
+        debt = remaining * HOURS_PER_DAY * lease.gpus * max(lease.usd_per_gpu_hour - fetched, 0.0)
+        cash[last, Account.CLOSING_LEASES] += debt
+        economic[last, Use.IDLE] += debt

@@ -1,0 +1,113 @@
+"""Every model that meets a release's target, in one table that all replications share.
+
+By precision, samples per answer and size: the tokens that just meet the target, the FLOP of that run, and the
+GPU-seconds a user token takes on each kind of GPU. A decision is then one argmin.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from simulator.lab.models import ServedModel, ServingTable, serving_table
+from simulator.laws.precision import Precision, quantization_penalty, tokens_for_loss_quantized
+from simulator.laws.scaling import (
+    compute_optimal,
+    effective_tokens,
+    equivalent_flop,
+    loss,
+    optimal_loss,
+    tokens_for_effective,
+    training_flop,
+)
+from simulator.laws.test_time import MAX_SAMPLES, gain
+from simulator.laws.units import FloatArray, Numbers
+from simulator.world.roadmap import Release
+from simulator.world.scenario import Scenario
+
+SIZE_STEP = 1.02
+"""Neighbouring model sizes differ by this factor; the best is polished between its neighbours."""
+SMALLEST, LARGEST = 0.02, 8.0
+"""Sizes searched, as multiples of the compute-optimal size of the release."""
+SAMPLES: FloatArray = np.geomspace(1.0, MAX_SAMPLES, 12, dtype=np.float64)
+"""Samples per answer searched by the test-time lever; the first is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The table of one release: [precision, samples, size], with the accelerator before these where it matters.
+
+    Tokens, FLOP and GPU-seconds are inf where the target cannot be met or the model cannot be served.
+    """
+
+    scenario: Scenario
+    release: Release
+    serving: ServingTable
+    n_training_tokens: FloatArray
+    training_flop: FloatArray
+    gpu_seconds_per_token: FloatArray
+
+    @property
+    def sizes(self) -> FloatArray:
+        """Model sizes, in equal ratios [parameters]."""
+        return self.serving.n_parameters
+
+    def model(self, precision: int, samples: int, column: float) -> ServedModel:
+        """The model at a place in the table; between two sizes, speeds are interpolated in logs.
+
+        Log-log interpolation is exact where speed is a power of size, and good to 1e-4 on the roofline.
+        """
+        low, part = int(column), column - int(column)
+        size = float(self.sizes[0] * SIZE_STEP**column)
+        kind = self.scenario.precisions[precision]
+        tokens = tokens_for_target(self.scenario, self.release, size, kind, SAMPLES[samples])
+        seconds = self.gpu_seconds_per_token[:, precision, samples, low : low + 2]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            between = np.exp(np.log(seconds) @ (1.0 - part, part)) if part > 0.0 else seconds[:, 0]
+            speed = np.where(np.isfinite(between), 1.0 / between, 0.0)
+        return ServedModel(
+            self.release.name,
+            size,
+            float(tokens),
+            kind,
+            float(SAMPLES[samples]),
+            speed,
+            self.serving.replica_gpus[:, precision, low],
+        )
+
+
+@lru_cache(maxsize=64)
+def candidates(scenario: Scenario, release: Release) -> Candidates:
+    """The table of one release; nothing in it was drawn."""
+    physical = release.target_flop / (release.progress * scenario.roadmap.data_gain)
+    optimal_size = float(compute_optimal(scenario.scaling_fit, physical)[0])
+    n_sizes = int(np.log(LARGEST / SMALLEST) / np.log(SIZE_STEP)) + 1
+    sizes: FloatArray = optimal_size * SMALLEST * SIZE_STEP ** np.arange(float(n_sizes))
+    serving = serving_table(scenario, sizes, scenario.precisions)
+    tokens = np.stack(
+        [tokens_for_target(scenario, release, sizes, kind, SAMPLES[:, None]) for kind in scenario.precisions]
+    )
+    seconds = np.stack([serving.per_user_token(scenario, samples) for samples in SAMPLES], axis=2)
+    return Candidates(scenario, release, serving, tokens, training_flop(sizes, tokens), seconds)
+
+
+def tokens_for_target(
+    scenario: Scenario, release: Release, n_parameters: Numbers, precision: Precision, samples: Numbers
+) -> FloatArray:
+    """Training tokens with which a model just meets the target, repeated text counted; inf if none do [tokens]."""
+    fit, training = scenario.scaling_fit, scenario.training
+    needed = release.target_flop / (gain(samples) * release.progress * scenario.roadmap.data_gain)
+    fresh = tokens_for_loss_quantized(fit, n_parameters, optimal_loss(fit, needed), precision.reference_penalty_nats)
+    tokens = tokens_for_effective(fresh, training.unique_tokens)
+    return np.where(tokens <= training.max_epochs * training.unique_tokens, tokens, np.inf)
+
+
+def reached_flop(scenario: Scenario, release: Release, model: ServedModel) -> float:
+    """Equivalent training FLOP of a model on the release's decision day: quality in one currency [FLOP]."""
+    fit = scenario.scaling_fit
+    fresh = effective_tokens(model.n_training_tokens, scenario.training.unique_tokens)
+    penalty = quantization_penalty(model.precision.reference_penalty_nats, model.n_parameters, fresh)
+    reached = equivalent_flop(fit, loss(fit, model.n_parameters, fresh) + penalty)
+    return float(reached * gain(model.samples) * release.progress * scenario.roadmap.data_gain)

@@ -1,0 +1,173 @@
+"""Who uses which GPU-hours: one vector pass over the days, with no memory from day to day.
+
+Training holds whole GPUs all day. Serving follows the hours of the day on what is left of the GPUs already paid
+for, newest kind first, then on rented ones up to the cap; what is beyond goes unserved. Research takes what is
+idle, then spot as far as it can be had, then on-demand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from simulator.lab.fleet import Fleet
+from simulator.lab.level import Level
+from simulator.lab.models import ServedModel, flop_per_gpu_hour
+from simulator.laws.load import HourProfile
+from simulator.laws.units import HOURS_PER_DAY, SECONDS_PER_DAY, FloatArray
+from simulator.world.world import World
+
+_NO_LOAD = 1e-300
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """What the lab wanted done on each day, as the step functions its events traced."""
+
+    models: Sequence[ServedModel]
+    model_in_service: Level
+    """Index into `models`; -1 before the first."""
+    serving_rental: Level
+    """Accelerator rented for serving."""
+    work_rental: Level
+    """Accelerator rented for research."""
+    research_flop_per_day: Level
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """GPU-hours by day; [accelerator, day] on GPUs already held or rented for training, [day] for the rest."""
+
+    asked_tokens: FloatArray
+    served_tokens: FloatArray
+    owned_gpus: FloatArray
+    reserved_gpus: FloatArray
+    training_sunk_hours: FloatArray
+    training_rented_hours: FloatArray
+    serving_sunk_hours: FloatArray
+    serving_rented_hours: FloatArray
+    research_sunk_hours: FloatArray
+    research_spot_hours: FloatArray
+    research_rented_hours: FloatArray
+    serving_rental: npt.NDArray[np.int64]
+    work_rental: npt.NDArray[np.int64]
+
+    @property
+    def held_hours(self) -> FloatArray:
+        """GPU-hours owned or reserved, used or not [accelerator, day]."""
+        return HOURS_PER_DAY * (self.owned_gpus + self.reserved_gpus)
+
+
+@dataclass(frozen=True, slots=True)
+class _Load:
+    """The day's serving need in tokens per second: a mean that follows the hours, and a constant spare."""
+
+    mean: FloatArray
+    spare: FloatArray
+    rounding: FloatArray
+    profile: HourProfile
+
+    def used(self, capacity: FloatArray) -> FloatArray:
+        """Mean over the hours of min(load + spare, capacity)."""
+        above = np.maximum(capacity - self.spare, 0.0)
+        return np.minimum(capacity, self.spare) + self.mean * self._share(above)
+
+    def served(self, capacity: FloatArray) -> FloatArray:
+        """User tokens a second served with this capacity; the spare is used up before anybody is refused."""
+        return self.mean * self._share(capacity) / self.rounding
+
+    def _share(self, capacity: FloatArray) -> FloatArray:
+        return self.profile.served_share(capacity / np.maximum(self.mean, _NO_LOAD))
+
+
+def dispatch(world: World, fleet: Fleet, workload: Workload) -> Dispatch:
+    """Use the fleet's GPU-hours, day by day, in merit order."""
+    scenario, calendar = world.scenario, world.calendar
+    n_days = calendar.horizon_days
+    days = np.arange(n_days)
+    asked = world.demand_tokens[calendar.lived]
+    owned, reserved, training = (
+        np.stack([level.path(n_days) for level in levels]) for levels in (fleet.owned, fleet.reserved, fleet.training)
+    )
+    training_sunk = np.minimum(training, owned + reserved)
+    left = owned + reserved - training_sunk
+    serving_rental = workload.serving_rental.path(n_days).astype(np.int64)
+    speed, replica = _by_day(workload, n_days, len(scenario.accelerators))
+    rented_speed, rented_replica = speed[serving_rental, days], replica[serving_rental, days]
+    load = _load(scenario.hour_profile, asked, rented_speed * rented_replica, scenario.serving.spare_replicas)
+
+    serving_sunk = np.zeros_like(left)
+    capacity = np.zeros(n_days)
+    for kind in _newest_first(world, left):
+        before = load.used(capacity)
+        capacity = capacity + left[kind] * speed[kind]
+        serving_sunk[kind] = HOURS_PER_DAY * _per(load.used(capacity) - before, speed[kind])
+    with np.errstate(invalid="ignore"):
+        rentable = np.where(rented_speed > 0.0, fleet.rental_cap.path(n_days) * rented_speed, 0.0)
+    rented = load.used(capacity + rentable) - load.used(capacity)
+    research = _research(world, workload, HOURS_PER_DAY * left - serving_sunk)
+    return Dispatch(
+        asked,
+        SECONDS_PER_DAY * load.served(capacity + rentable),
+        owned,
+        reserved,
+        HOURS_PER_DAY * training_sunk,
+        HOURS_PER_DAY * (training - training_sunk),
+        serving_sunk,
+        HOURS_PER_DAY * _per(rented, rented_speed),
+        *research,
+        serving_rental,
+        workload.work_rental.path(n_days).astype(np.int64),
+    )
+
+
+def _by_day(workload: Workload, n_days: int, n_accelerators: int) -> tuple[FloatArray, FloatArray]:
+    """Tokens per GPU-second and GPUs per replica of the model in service, [accelerator, day]."""
+    nothing = np.zeros(n_accelerators)
+    speeds = np.stack([*(model.tokens_per_gpu_second for model in workload.models), nothing])
+    replicas = np.stack([*(model.replica_gpus for model in workload.models), nothing])
+    model = workload.model_in_service.path(n_days).astype(np.int64)
+    return speeds[model].T, replicas[model].T
+
+
+def _load(profile: HourProfile, asked: FloatArray, replica_tokens: FloatArray, spares: int) -> _Load:
+    """The need in tokens a second: the peak rounded up to whole replicas, and spare ones beside it."""
+    mean = asked / SECONDS_PER_DAY
+    peak = mean * profile.peak
+    whole = np.ceil(_per(peak, replica_tokens)) * replica_tokens
+    rounding = np.where(whole > 0.0, whole / np.maximum(peak, _NO_LOAD), 1.0)
+    return _Load(mean * rounding, spares * replica_tokens, rounding, profile)
+
+
+def _newest_first(world: World, held: FloatArray) -> list[int]:
+    """The kinds held at all, newest launch first: they give the most tokens per kWh."""
+    kinds = [int(kind) for kind in np.flatnonzero(held.any(axis=1))]
+    return sorted(kinds, key=lambda kind: world.scenario.accelerators[kind].launch, reverse=True)
+
+
+def _research(
+    world: World, workload: Workload, idle_hours: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """GPU-hours of research: idle ones, spot, on-demand."""
+    n_days = idle_hours.shape[1]
+    flop = np.array([flop_per_gpu_hour(world.scenario, kind) for kind in world.scenario.accelerators])
+    need = workload.research_flop_per_day.path(n_days)
+    sunk = np.zeros_like(idle_hours)
+    for kind in _newest_first(world, idle_hours):
+        sunk[kind] = np.minimum(need / flop[kind], np.maximum(idle_hours[kind], 0.0))
+        need = np.maximum(need - sunk[kind] * flop[kind], 0.0)
+    rental = workload.work_rental.path(n_days).astype(np.int64)
+    rented = need / flop[rental]
+    lived, prices = world.calendar.lived, world.prices
+    spot_price = prices.spot_usd_per_gpu_hour[:, lived][rental, np.arange(n_days)]
+    rent_price = prices.on_demand_usd_per_gpu_hour[:, lived][rental, np.arange(n_days)]
+    spot = np.where(spot_price < rent_price, rented * prices.spot_availability[lived], 0.0)
+    return sunk, spot, rented - spot
+
+
+def _per(amount: FloatArray, rate: FloatArray) -> FloatArray:
+    """amount / rate, 0 where the rate is 0."""
+    return np.divide(amount, rate, out=np.zeros(np.broadcast(amount, rate).shape), where=rate > 0.0)

@@ -1,0 +1,344 @@
+"""The lab, lived: SimPy wakes it only when something changes; the books are settled once at the end.
+
+Order within one day: deliveries and expiries; finished runs go into service; announcements; then decisions, so
+that they see the whole morning (a release first, then the review of GPUs); then the day is served and charged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+import simpy
+from simpy.events import EventPriority
+
+from simulator.lab.books import Books, TrainingRun, settle
+from simulator.lab.candidates import reached_flop
+from simulator.lab.dispatch import Dispatch, Workload, dispatch
+from simulator.lab.fleet import Fleet
+from simulator.lab.forecast import PerfectForesight
+from simulator.lab.level import Level
+from simulator.lab.models import ServedModel, flop_per_gpu_hour, run_gpu_hours, served_model
+from simulator.lab.observation import Observation, PlannedModel
+from simulator.lab.orders import Buy, CapRental, Lease, OrderRecord, Purchase, Reserve, Tenure
+from simulator.lab.policy import Policy
+from simulator.lab.recipe import Choice
+from simulator.laws.precision import PRECISIONS
+from simulator.laws.units import DAYS_PER_YEAR, HOURS_PER_DAY, FloatArray
+from simulator.world.roadmap import Release
+from simulator.world.scenario import Scenario
+from simulator.world.world import World, realize
+
+Process = Generator[simpy.Event, None, None]
+
+_DECIDE_RELEASE, _REVIEW_FLEET = 2, 3
+"""Priorities of the afternoon: after every morning event, the release before the review."""
+_FRACTIONS = 2.0**32
+_LAST_BIT = 1e-6
+"""Days by which rounding may push a run past midnight without making it a day late."""
+_EVENT_SIZE = 0.1
+"""A shock of demand smaller than this does not call an extra review."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseRecord:
+    """A release as it was planned and came to be."""
+
+    release: Release
+    choice: Choice
+    reached_flop: float
+    deploy_day: int
+
+    @property
+    def days_late(self) -> int:
+        """Days between due and in service."""
+        return max(self.deploy_day - self.release.due_day, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One policy, lived through one world: what was used, what it cost, and what was decided."""
+
+    policy: str
+    world: World
+    used: Dispatch
+    books: Books
+    releases: tuple[ReleaseRecord, ...]
+    orders: tuple[OrderRecord, ...]
+    n_events: int
+
+
+def simulate(scenario: Scenario, policy: Policy, seed: int = 0, replication: int = 0) -> Run:
+    """Live one replication of a scenario under a policy.
+
+    Examples
+    --------
+    >>> from simulator import default_policies, load_scenario, simulate
+    >>> run = simulate(load_scenario("known_demand"), default_policies()[1])
+    >>> f"{run.releases[0].choice.model.n_parameters:.2e}"
+    '3.28e+10'
+    """
+    return Lab(realize(scenario, seed, replication), policy).live()
+
+
+class Lab:
+    """The state of a lab and the processes that change it."""
+
+    def __init__(self, world: World, policy: Policy) -> None:
+        self.world, self.scenario, self.policy = world, world.scenario, policy
+        self.forecast = policy.forecast
+        if isinstance(policy.forecast, PerfectForesight):
+            self.forecast = policy.forecast.in_world(world)
+        self.env = simpy.Environment()
+        self.n_events = 0
+        self.fleet = Fleet(len(self.scenario.accelerators))
+        self.models: list[ServedModel] = []
+        self.coming: list[PlannedModel] = []
+        self.model_in_service = Level(-1.0)
+        self.serving_rental, self.work_rental = Level(), Level()
+        self.research_flop_per_day = Level()
+        self.runs: list[TrainingRun] = []
+        self.releases: list[ReleaseRecord] = []
+        self.orders: list[OrderRecord] = []
+
+    # The story -------------------------------------------------------------------------------------------------
+
+    def live(self) -> Run:
+        """Open, live to the horizon, settle."""
+        self._open()
+        for process in (self.market(), self.demand(), self.roadmap(), self.research(), self.procurement()):
+            self.env.process(process)
+        while self.env.peek() < self.world.calendar.horizon_days:
+            self.env.step()
+            self.n_events += 1
+        workload = Workload(
+            self.models, self.model_in_service, self.serving_rental, self.work_rental, self.research_flop_per_day
+        )
+        used = dispatch(self.world, self.fleet, workload)
+        books = settle(self.world, self.fleet, used, self.runs)
+        return Run(
+            self.policy.name, self.world, used, books, tuple(self.releases), tuple(self.orders), self.n_events
+        )
+
+    def market(self) -> Process:
+        """New kinds of GPU and dated changes of price: rent the cheapest kind, and review at once."""
+        for day in self._announcement_days():
+            yield self.env.timeout(day - self.today)
+            self._choose_rental()
+            yield self._afternoon(_REVIEW_FLEET)
+            self.review()
+
+    def demand(self) -> Process:
+        """A burst large enough to notice calls an extra review."""
+        for shock in self.world.shocks:
+            if shock.day > self.today and abs(shock.size) >= _EVENT_SIZE:
+                yield self.env.timeout(shock.day - self.today)
+                yield self._afternoon(_REVIEW_FLEET)
+                self.review()
+
+    def roadmap(self) -> Process:
+        """Each release: on the day training must begin, its recipe is chosen."""
+        for release in sorted(self.scenario.releases, key=lambda release: release.decision_day):
+            yield self.env.timeout(release.decision_day - self.today)
+            yield self._afternoon(_DECIDE_RELEASE)
+            choice = self.policy.recipe.choose(self.observe(), release, self.forecast, self.policy.procurement)
+            run = self._plan_run(release, choice)
+            self.env.process(self.train(run))
+            self.env.process(self.deploy(run, choice.model))
+
+    def research(self) -> Process:
+        """Experiments towards each release, spread evenly until it is due; equal for all policies."""
+        for release in self.scenario.releases:
+            days = max(release.due_day - self.today, 1)
+            self.research_flop_per_day.set(self.today, self.scenario.research_flop(release) / days)
+            yield self.env.timeout(days)
+        self.research_flop_per_day.set(self.today, 0.0)
+
+    def procurement(self) -> Process:
+        """Reviews at a steady pace: order, reserve, and set the rental cap."""
+        while True:
+            yield self._afternoon(_REVIEW_FLEET)
+            self.review()
+            yield self.env.timeout(self.policy.procurement.review_days)
+
+    def review(self) -> None:
+        """One review: every order becomes a process of its own."""
+        self._choose_rental()
+        for order in self.policy.procurement.review(self.observe(), self.forecast):
+            match order:
+                case Buy():
+                    self.env.process(self.deliver(order))
+                case Reserve():
+                    self.env.process(self.lease(order))
+                case CapRental(gpus):
+                    self.fleet.rental_cap.set(self.today, gpus)
+
+    def train(self, run: TrainingRun) -> Process:
+        """A run holds its GPUs until it is done; its last day carries the fraction it used."""
+        held = self.fleet.training[run.accelerator]
+        whole, rest = divmod(run.days, 1.0)
+        held.add(self.today, run.gpus)
+        yield self.env.timeout(whole)
+        held.add(self.today, run.gpus * rest - run.gpus)
+        yield self.env.timeout(1)
+        held.add(self.today, -run.gpus * rest)
+
+    def deploy(self, run: TrainingRun, model: ServedModel) -> Process:
+        """All demand moves to the new model on the morning it is due and ready."""
+        planned = PlannedModel(model, run.deploy_day)
+        self.coming = sorted([*self.coming, planned], key=lambda coming: coming.deploy_day)
+        yield self.env.timeout(run.deploy_day - self.today)
+        self.coming.remove(planned)
+        self._serve(model)
+
+    def deliver(self, order: Buy) -> Process:
+        """Bought GPUs arrive after the lead time, serve their useful life, and are sold."""
+        purchase = self._buy(order)
+        yield self.env.timeout(purchase.delivered_day - self.today)
+        self.fleet.deliver(purchase)
+        yield from self.keep(purchase)
+
+    def keep(self, purchase: Purchase) -> Process:
+        """Owned GPUs serve until the end of their useful life, and are sold that morning."""
+        yield self.env.timeout(purchase.sold_day - self.today)
+        self.fleet.sell(purchase)
+
+    def lease(self, order: Reserve) -> Process:
+        """Reserved GPUs start today and are paid for the whole term, used or not."""
+        lease = self._sign(order)
+        self.fleet.begin(lease)
+        yield self.env.timeout(order.term_days)
+        self.fleet.end(lease)
+
+    # What the story needs --------------------------------------------------------------------------------------
+
+    @property
+    def today(self) -> int:
+        """Whole days since the start."""
+        return int(self.env.now)
+
+    def observe(self) -> Observation:
+        """What a policy sees this afternoon: yesterday's meter, today's quotes, the fleet."""
+        index = self.world.calendar.index(self.today)
+        return Observation(
+            self.today,
+            self.scenario,
+            self.world.demand_tokens[:index],
+            self._quotes(self.world.prices.on_demand_usd_per_gpu_hour),
+            self._quotes(self.world.prices.purchase_usd_per_gpu),
+            float(self.world.prices.electricity_usd_per_kwh[index]),
+            self.fleet,
+            self.models[int(self.model_in_service.value)] if self.models else None,
+            tuple(self.coming),
+        )
+
+    def _quotes(self, prices: FloatArray) -> FloatArray:
+        """Today's prices; inf for kinds not yet on offer."""
+        here = self.scenario.price_outlook.available_day <= self.today
+        return np.where(here, prices[:, self.world.calendar.index(self.today)], np.inf)
+
+    def _afternoon(self, priority: int) -> simpy.Event:
+        """Later today, when the whole morning has happened."""
+        event = simpy.Event(self.env)
+        event._ok, event._value = True, None
+        self.env.schedule(event, EventPriority(priority))
+        return event
+
+    def _announcement_days(self) -> list[int]:
+        calendar = self.world.calendar
+        days = {calendar.day_of(event.day) for event in self.scenario.market.event}
+        days |= {int(day) for day in self.scenario.price_outlook.available_day}
+        return sorted(day for day in days if 0 < day < calendar.horizon_days)
+
+    def _open(self) -> None:
+        """Day 0: what the lab brings with it."""
+        opening = self.scenario.opening_model
+        if opening is not None:
+            precision = next(kind for kind in PRECISIONS if kind.name == opening.precision)
+            self._serve(
+                served_model(
+                    self.scenario, "opening model", opening.n_parameters, opening.n_training_tokens, precision, 1.0
+                )
+            )
+        names = [kind.name for kind in self.scenario.accelerators]
+        life = self._useful_life_days()
+        for inputs in self.scenario.opening_fleet:
+            purchase = Purchase(
+                names.index(inputs.accelerator),
+                inputs.gpus,
+                inputs.paid_usd_per_gpu,
+                -inputs.age_days,
+                life - inputs.age_days,
+                opening=True,
+            )
+            self.fleet.bring(purchase)
+            self.env.process(self.keep(purchase))
+        self._choose_rental()
+
+    def _serve(self, model: ServedModel) -> None:
+        self.models.append(model)
+        self.model_in_service.set(self.today, len(self.models) - 1)
+        self._choose_rental()
+
+    def _choose_rental(self) -> None:
+        """Rent the kind with the cheapest token for serving, and with the cheapest FLOP for research."""
+        rent = self._quotes(self.world.prices.on_demand_usd_per_gpu_hour)
+        flop = [flop_per_gpu_hour(self.scenario, kind) for kind in self.scenario.accelerators]
+        self.work_rental.set(self.today, int(np.argmin(rent / flop)))
+        if self.models:
+            speed = self.models[int(self.model_in_service.value)].tokens_per_gpu_second
+            with np.errstate(divide="ignore"):
+                self.serving_rental.set(self.today, int(np.argmin(rent / speed)))
+
+    def _plan_run(self, release: Release, choice: Choice) -> TrainingRun:
+        """The run as the world's luck with failures lets it go, on the GPUs that were asked for."""
+        kind, gpus = self.scenario.accelerators[choice.accelerator], float(choice.size.gpus)
+        hours = run_gpu_hours(self.scenario, kind, choice.training_flop, gpus, self.world.failures_per_gpu_year)
+        # Binary fractions of a day, so that GPUs taken and given back add up to exactly nothing.
+        days = round(float(hours) / HOURS_PER_DAY / gpus * _FRACTIONS) / _FRACTIONS
+        ready = self.today + (ceil(days - _LAST_BIT) if release.train_days else 0)
+        deploy_day = max(ready, release.due_day)
+        model = choice.model
+        run = TrainingRun(
+            release.number,
+            choice.accelerator,
+            gpus,
+            self.today,
+            days,
+            model.n_training_tokens,
+            choice.planned_tokens,
+            deploy_day,
+        )
+        self.runs.append(run)
+        reached = reached_flop(self.scenario, release, model)
+        self.releases.append(ReleaseRecord(release, choice, reached, deploy_day))
+        return run
+
+    def _useful_life_days(self) -> int:
+        return round(self.scenario.ownership.useful_life_years * DAYS_PER_YEAR)
+
+    def _buy(self, order: Buy) -> Purchase:
+        price = float(self.observe().purchase_usd_per_gpu[order.accelerator])
+        arrives = self.today + self.world.purchase_lead_days(self.today)
+        sold = arrives + self._useful_life_days()
+        purchase = Purchase(order.accelerator, order.gpus, price, arrives, sold)
+        self.fleet.on_order.append(purchase)
+        usd = order.gpus * price * self.scenario.ownership.all_in_factor
+        self._record(order, Tenure.OWNED, arrives, sold, usd)
+        return purchase
+
+    def _sign(self, order: Reserve) -> Lease:
+        rent = float(self.observe().on_demand_usd_per_gpu_hour[order.accelerator])
+        price, end = rent * (1.0 - order.discount), self.today + order.term_days
+        lease = Lease(order.accelerator, order.gpus, price, order.discount, self.today, end)
+        self._record(order, Tenure.RESERVED, self.today, end, order.gpus * price * HOURS_PER_DAY * order.term_days)
+        return lease
+
+    def _record(self, order: Buy | Reserve, tenure: Tenure, first_day: int, end_day: int, usd: float) -> None:
+        name = self.scenario.accelerators[order.accelerator].name
+        seen = f"{self.observe().past_tokens[-7:].mean():.3g} tokens a day last week"
+        self.orders.append(
+            OrderRecord(self.today, name, tenure, order.gpus, first_day, end_day, usd, order.reason, seen)
+        )

@@ -1,0 +1,59 @@
+"""What a policy may see: the metered past, today's quotes, the fleet, and declared inputs; never drawn values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from simulator.lab.fleet import Fleet
+from simulator.lab.models import ServedModel
+from simulator.laws.units import FloatArray
+from simulator.world.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedModel:
+    """A model being trained: what it will be and when it goes into service."""
+
+    model: ServedModel
+    deploy_day: int
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """The lab's view on one afternoon.
+
+    Attributes
+    ----------
+    day
+        Today, in days since the start.
+    scenario
+        The declared inputs.
+    past_tokens
+        Tokens asked on every metered day up to yesterday, oldest first; index -1 is yesterday [tokens].
+    on_demand_usd_per_gpu_hour, purchase_usd_per_gpu
+        Today's quotes by accelerator; inf where not on offer.
+    fleet
+        What is held and owed.
+    serving
+        The model in service, None before the first.
+    coming
+        The models in training, in order of deployment.
+    """
+
+    day: int
+    scenario: Scenario
+    past_tokens: FloatArray
+    on_demand_usd_per_gpu_hour: FloatArray
+    purchase_usd_per_gpu: FloatArray
+    electricity_usd_per_kwh: float
+    fleet: Fleet
+    serving: ServedModel | None
+    coming: tuple[PlannedModel, ...]
+
+    def model_on(self, day: int) -> ServedModel | None:
+        """The model planned to serve on a later day."""
+        model = self.serving
+        for planned in self.coming:
+            if planned.deploy_day <= day:
+                model = planned.model
+        return model if model is not None or not self.coming else self.coming[0].model

@@ -1,0 +1,85 @@
+"""What procurement may ask for, and what was asked: every commitment the lab makes, with its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Tenure(Enum):
+    """How a GPU is held."""
+
+    OWNED = "owned"
+    RESERVED = "reserved"
+    ON_DEMAND = "on_demand"
+    SPOT = "spot"
+
+
+@dataclass(frozen=True, slots=True)
+class Buy:
+    """Buy GPUs; they arrive after the market's lead time and are sold at the end of their useful life."""
+
+    accelerator: int
+    gpus: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reserve:
+    """Lease GPUs for a term at today's price less the term's discount; paid used or not."""
+
+    accelerator: int
+    gpus: int
+    term_days: int
+    discount: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CapRental:
+    """Rent at most so many GPUs by the hour for serving, until the next cap; beyond it tokens go unserved."""
+
+    gpus: float
+
+
+Order = Buy | Reserve | CapRental
+
+
+@dataclass(frozen=True, slots=True)
+class OrderRecord:
+    """One commitment as it was made: a row of orders.csv."""
+
+    day: int
+    accelerator: str
+    tenure: Tenure
+    gpus: int
+    first_day: int
+    last_day: int
+    usd: float
+    reason: str
+    seen: str
+
+
+@dataclass(frozen=True, slots=True)
+class Purchase:
+    """Owned GPUs delivered together: a tranche the books can value."""
+
+    accelerator: int
+    gpus: int
+    paid_usd_per_gpu: float
+    delivered_day: int
+    sold_day: int
+    """Never, if past the horizon."""
+    opening: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """Reserved GPUs of one order, at one price."""
+
+    accelerator: int
+    gpus: int
+    usd_per_gpu_hour: float
+    discount: float
+    first_day: int
+    end_day: int

@@ -1,0 +1,61 @@
+"""A policy: how to choose a model, how to get GPUs, and what demand to believe in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from simulator.lab.forecast import Expected, Forecast, LastValue, PerfectForesight, Trend
+from simulator.lab.procurement import BuyToForecast, Procurement, RentOnDemand, ReserveBase
+from simulator.lab.recipe import Lever, LeverRecipe, Recipe
+from simulator.world.inputs import Inputs
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Three parts, each an object with one question to answer. Write your own in plain Python.
+
+    Examples
+    --------
+    >>> policy = Policy("overtrain-rent", LeverRecipe(levers={Lever.OVERTRAIN}), RentOnDemand(), Trend())
+    >>> policy.recipe.levers
+    frozenset({<Lever.OVERTRAIN: 'overtrain'>})
+    """
+
+    name: str
+    recipe: Recipe
+    procurement: Procurement
+    forecast: Forecast
+
+
+class PolicyInputs(Inputs):
+    """A [[policy]] table of a scenario file."""
+
+    name: str = Field(min_length=1, description="what the policy is called in tables and pictures")
+    recipe: LeverRecipe = LeverRecipe()
+    procurement: Annotated[RentOnDemand | ReserveBase | BuyToForecast, Field(discriminator="kind")] = RentOnDemand()
+    forecast: Annotated[LastValue | Trend | Expected | PerfectForesight, Field(discriminator="kind")] = Trend()
+
+    def policy(self) -> Policy:
+        """The policy this table declares."""
+        return Policy(self.name, self.recipe, self.procurement, self.forecast)
+
+
+def default_policies() -> tuple[Policy, ...]:
+    """The set compared when a scenario names none; the first is the baseline."""
+    rent, chinchilla, every = RentOnDemand(), LeverRecipe(), LeverRecipe(levers=frozenset(Lever))
+
+    def one(lever: Lever) -> LeverRecipe:
+        return LeverRecipe(levers=frozenset({lever}))
+
+    return (
+        Policy("chinchilla-rent", chinchilla, rent, Trend()),
+        Policy("overtrain-rent", one(Lever.OVERTRAIN), rent, Trend()),
+        Policy("quantize-rent", one(Lever.QUANTIZE), rent, Trend()),
+        Policy("test-time-rent", one(Lever.TEST_TIME), rent, Trend()),
+        Policy("all-rent", every, rent, Trend()),
+        Policy("all-reserve", every, ReserveBase(), Trend()),
+        Policy("all-buy", every, BuyToForecast(), Trend()),
+    )

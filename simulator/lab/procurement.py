@@ -1,0 +1,207 @@
+"""When to buy, reserve and rent: each rule reviews what it sees, orders, and says what a used GPU-hour will cost."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from simulator.lab.forecast import Forecast
+from simulator.lab.observation import Observation
+from simulator.lab.orders import Buy, CapRental, Order, Reserve
+from simulator.laws.finance import annuity
+from simulator.laws.units import (
+    DAYS_PER_MONTH,
+    HOURS_PER_DAY,
+    HOURS_PER_YEAR,
+    SECONDS_PER_DAY,
+    FloatArray,
+)
+from simulator.world.inputs import Inputs, NotNegative, Positive, Share
+from simulator.world.market import Commitment
+from simulator.world.roadmap import Release
+from simulator.world.scenario import Scenario
+from simulator.world.world import expected_rent
+
+_SAMPLE_DAYS = 7
+"""Reviews look ahead at one day a week: enough for levels that move over months."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanningPrice:
+    """Expected USD per *used* GPU-hour by accelerator: for the run, and over the service life."""
+
+    training_usd_per_gpu_hour: FloatArray
+    serving_usd_per_gpu_hour: FloatArray
+
+
+class Procurement(Inputs, ABC):
+    """A rule for ordering GPUs. Override `review`, and `planning_price` where GPUs are not simply rented."""
+
+    review_days: Annotated[int, Field(gt=0)] = Field(30, description="days between reviews")
+
+    @abstractmethod
+    def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
+        """What to order today."""
+
+    def planning_price(self, observation: Observation, release: Release) -> PlanningPrice:
+        """By default everything is rented: today's quote with the stated drift."""
+        return _rent(observation, release)
+
+
+class RentOnDemand(Procurement):
+    """Owns nothing: every GPU-hour is rented as it is used, at most `cap_gpus` for serving."""
+
+    kind: Literal["rent_on_demand"] = "rent_on_demand"
+    cap_gpus: NotNegative | None = Field(None, description="most GPUs rented for serving; default: no limit")
+
+    def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
+        """Nothing to order, only the limit to set."""
+        if self.cap_gpus is None or observation.fleet.rental_cap.value == self.cap_gpus:
+            return []
+        return [CapRental(self.cap_gpus)]
+
+
+class ReserveBase(Procurement):
+    """Leases the GPUs that all but the quietest hours of the term will need, and rents the rest."""
+
+    kind: Literal["reserve_base"] = "reserve_base"
+    quantile: Share = Field(
+        0.2, description="share of the term's hours that may need less than the base (best: 1 - lease/rent price)"
+    )
+    term_days: Annotated[int, Field(gt=0)] = Field(365, description="length of each lease [days]")
+    least_gpus: Annotated[int, Field(gt=0)] = Field(8, description="smallest lease worth signing [GPUs]")
+
+    def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
+        """Lease what the base lacks over the coming term."""
+        term = _commitment(observation.scenario, self.term_days)
+        lease_price = observation.on_demand_usd_per_gpu_hour * (1.0 - term.discount)
+        need = _Need.ahead(observation, forecast, observation.day, self.term_days, lease_price)
+        if need is None:
+            return []
+        short_by_hour = need.gpus[:, None] * _profile(observation) - need.committed[:, None]
+        short = int(np.quantile(short_by_hour, self.quantile))
+        if short < self.least_gpus:
+            return []
+        reason = f"base of {self.quantile:.0%} of hours over {self.term_days} days"
+        return [Reserve(need.accelerator, short, self.term_days, term.discount, reason)]
+
+    def planning_price(self, observation: Observation, release: Release) -> PlanningPrice:
+        """The base at the lease price, paid used or not, and rent above it."""
+        rent = _rent(observation, release)
+        discount = _commitment(observation.scenario, self.term_days).discount
+        base = float(np.quantile(_profile(observation), self.quantile))
+        sunk = rent.serving_usd_per_gpu_hour * (1.0 - discount)
+        return PlanningPrice(
+            rent.training_usd_per_gpu_hour, _blend(observation, sunk, rent.serving_usd_per_gpu_hour, base)
+        )
+
+
+class BuyToForecast(Procurement):
+    """Buys what the forecast day's mean need will be when the order arrives, and rents peaks and training."""
+
+    kind: Literal["buy_to_forecast"] = "buy_to_forecast"
+    headroom: Positive = Field(1.0, description="GPUs owned / mean need forecast for the delivery day")
+    least_gpus: Annotated[int, Field(gt=0)] = Field(8, description="smallest order worth placing [GPUs]")
+
+    def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
+        """Order what will be short when it can arrive."""
+        arrival = observation.day + int(round(observation.scenario.market.lead_days))
+        need = _Need.ahead(observation, forecast, arrival, self.review_days, owned_usd_per_gpu_hour(observation))
+        if need is None:
+            return []
+        short = int(self.headroom * need.gpus.mean() - need.committed.mean())
+        if short < self.least_gpus:
+            return []
+        return [Buy(need.accelerator, short, f"{self.headroom:g} x the need forecast for day {arrival}")]
+
+    def planning_price(self, observation: Observation, release: Release) -> PlanningPrice:
+        """Owned GPUs at their all-in cost over the hours they are used, and rent above them."""
+        rent = _rent(observation, release)
+        owned = owned_usd_per_gpu_hour(observation)
+        serving = _blend(observation, owned, rent.serving_usd_per_gpu_hour, self.headroom)
+        cheaper = np.minimum(serving, rent.serving_usd_per_gpu_hour)
+        return PlanningPrice(rent.training_usd_per_gpu_hour, cheaper)
+
+
+@dataclass(frozen=True, slots=True)
+class _Need:
+    """GPUs of one kind needed to serve, and committed already, on one day a week of a span."""
+
+    accelerator: int
+    gpus: FloatArray
+    committed: FloatArray
+
+    @staticmethod
+    def ahead(
+        observation: Observation, forecast: Forecast, first_day: int, n_days: int, price: FloatArray
+    ) -> _Need | None:
+        """On the kind that serves cheapest at this price; None if none is on offer or nothing is served."""
+        middle = observation.model_on(first_day + n_days // 2)
+        if middle is None:
+            return None
+        with np.errstate(divide="ignore", invalid="ignore"):
+            usd_per_token = np.where(np.isfinite(price), price / middle.tokens_per_gpu_second, np.inf)
+        accelerator = int(np.argmin(usd_per_token))
+        if not np.isfinite(usd_per_token[accelerator]):
+            return None
+        tokens = forecast.ahead(observation, first_day, n_days)[0][::_SAMPLE_DAYS]
+        days = first_day + np.arange(0, n_days, _SAMPLE_DAYS)
+        held = observation.fleet.committed(first_day, n_days, _SAMPLE_DAYS)
+        gpus, committed = np.empty(days.size), np.empty(days.size)
+        for sample, day in enumerate(days):
+            model = observation.model_on(int(day)) or middle
+            speed = model.tokens_per_gpu_second
+            gpus[sample] = tokens[sample] / SECONDS_PER_DAY / speed[accelerator]
+            committed[sample] = held[:, sample] @ speed / speed[accelerator]
+        return _Need(accelerator, gpus, committed)
+
+
+def owned_usd_per_gpu_hour(observation: Observation) -> FloatArray:
+    """All-in cost of owning a GPU for its useful life per hour held: capital, power, hosting, maintenance.
+
+    Capital is an annuity at the scenario's discount rate on what is not got back by the final sale.
+    """
+    scenario, own = observation.scenario, observation.scenario.ownership
+    paid = observation.purchase_usd_per_gpu * own.all_in_factor
+    bid = observation.purchase_usd_per_gpu * own.server_overhead * (1.0 - own.resale_spread)
+    kept = bid * 10.0 ** (-own.value_fall_oom_per_year * own.useful_life_years)
+    kept_today = kept / (1.0 + scenario.discount_per_year) ** own.useful_life_years
+    per_year = (paid - kept_today) * float(annuity(scenario.discount_per_year, own.useful_life_years))
+    power_kw = np.array([accelerator.server_power_kw for accelerator in scenario.accelerators])
+    power = power_kw * own.average_draw * own.pue * observation.electricity_usd_per_kwh
+    hosting = power_kw * own.hosting_usd_per_kw_month / (DAYS_PER_MONTH * HOURS_PER_DAY)
+    hourly: FloatArray = (per_year + paid * own.maintenance_per_year) / HOURS_PER_YEAR + power + hosting
+    return hourly
+
+
+def _rent(observation: Observation, release: Release) -> PlanningPrice:
+    scenario, today = observation.scenario, observation.on_demand_usd_per_gpu_hour
+    wait = release.due_day - observation.day
+    return PlanningPrice(
+        today * expected_rent(scenario, 0, release.train_days),
+        today * expected_rent(scenario, wait, release.life_days),
+    )
+
+
+def _blend(observation: Observation, sunk: FloatArray, rent: FloatArray, base: float) -> FloatArray:
+    """USD per used GPU-hour where `base` x the day's mean need is held and the hours above it are rented."""
+    above = float(observation.scenario.hour_profile.overflow_share(base))
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isfinite(sunk), sunk * base + rent * above, rent)
+
+
+def _profile(observation: Observation) -> FloatArray:
+    return np.asarray(observation.scenario.hour_profile.factors)
+
+
+def _commitment(scenario: Scenario, term_days: int) -> Commitment:
+    """The market's own discount for this term, or that of the longest shorter one."""
+    offered = [found for found in scenario.market.commitment if found.term_days <= term_days]
+    if not offered:
+        terms = ", ".join(str(found.term_days) for found in scenario.market.commitment) or "none"
+        raise ValueError(f"no lease of {term_days} days is on offer (market.commitment has terms: {terms})")
+    return max(offered, key=lambda found: found.term_days)

@@ -1,0 +1,62 @@
+"""How a law refuses or warns outside the range where its source supports it."""
+
+import warnings
+
+import numpy as np
+
+from simulator.laws.units import FloatArray, Numbers
+
+
+class ExtrapolationWarning(UserWarning):
+    """A published fit was evaluated outside the data it was fitted on; the number is an extrapolation."""
+
+
+def positive(name: str, value: Numbers) -> FloatArray:
+    """`value` as an array of float64; refuse anything that is not greater than zero (infinity is allowed).
+
+    >>> float(positive("n_parameters", 7e9))
+    7000000000.0
+    """
+    return _inside(name, value, np.asarray(value, dtype=np.float64) > 0, "greater than 0")
+
+
+def not_negative(name: str, value: Numbers) -> FloatArray:
+    """`value` as an array of float64; refuse anything below zero."""
+    return _inside(name, value, np.asarray(value, dtype=np.float64) >= 0, "0 or more")
+
+
+def at_least(name: str, value: Numbers, lowest: float) -> FloatArray:
+    """`value` as an array of float64; refuse anything below `lowest`."""
+    return _inside(name, value, np.asarray(value, dtype=np.float64) >= lowest, f"{lowest:g} or more")
+
+
+def share(name: str, value: Numbers) -> FloatArray:
+    """`value` as an array of float64; refuse anything outside 0 to 1 (0 excluded)."""
+    array = np.asarray(value, dtype=np.float64)
+    return _inside(name, value, (array > 0) & (array <= 1), "greater than 0 and at most 1")
+
+
+def between(name: str, value: Numbers, lowest: float, highest: float) -> FloatArray:
+    """`value` as an array of float64; refuse anything outside `lowest` to `highest`, both included."""
+    array = np.asarray(value, dtype=np.float64)
+    inside = (array >= lowest) & (array <= highest)
+    return _inside(name, value, inside, f"between {lowest:g} and {highest:g}")
+
+
+def warn_beyond(name: str, value: Numbers, highest: float, source: str) -> None:
+    """Warn that `source` was fitted only up to `highest`."""
+    largest = float(np.max(np.asarray(value, dtype=np.float64)))
+    if largest > highest:
+        warnings.warn(
+            f"{name} = {largest:g} is beyond {highest:g}, the largest value {source} was fitted on",
+            ExtrapolationWarning,
+            stacklevel=3,
+        )
+
+
+def _inside(name: str, value: Numbers, inside: np.typing.NDArray[np.bool_], rule: str) -> FloatArray:
+    array = np.asarray(value, dtype=np.float64)
+    if not np.all(inside):
+        worst = array[~inside].flat[0] if array.ndim else array
+        raise ValueError(f"{name} must be {rule}, got {float(worst):g}")
+    return array

@@ -1,0 +1,210 @@
+"""User tokens asked per day: level x weekday x noise x shocks, or a recorded trace and what follows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from itertools import pairwise
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field, field_validator, model_validator
+
+from simulator.laws.units import DAYS_PER_YEAR, FloatArray
+from simulator.world.calendar import Calendar
+from simulator.world.dice import Dice, autoregression
+from simulator.world.inputs import Inputs, NotNegative, OpenShare, Positive, Share
+
+_FLAT_WEEK = (1.0,) * 7
+_FLAT_DAY = (1.0,) * 24
+
+
+class Regime(Inputs):
+    """From `start` on, demand grows at this rate until the next regime."""
+
+    start: date = Field(description="first day of the regime")
+    growth_per_year: Positive = Field(description="factor per year: 1 is flat, 5 is fivefold")
+    growth_sigma: NotNegative = Field(
+        0.0, description="sd of the yearly log growth, one draw per regime and replication"
+    )
+
+
+class Shocks(Inputs):
+    """Bursts of demand that arrive at random and fade: a launch that goes viral, a rival's outage."""
+
+    per_year: NotNegative = Field(0.0, description="mean number of shocks a year (Poisson)")
+    size: Annotated[float, Field(gt=-1)] = Field(
+        0.3, description="mean rise on the first day: 0.3 is 30 % more demand; negative is a loss"
+    )
+    size_sigma: NotNegative = Field(0.0, description="sd of the log of a shock's size")
+    decay_days: Positive = Field(21.0, description="days until a shock has faded to 1/e")
+
+
+class Trace(Inputs):
+    """Recorded daily tokens. Days before it and after it follow the level at its two ends."""
+
+    csv: str = Field("", description="the file it was read from, relative to the scenario file")
+    column: str = Field("total_tokens", description="the column of the file that holds tokens a day")
+    first_day: date | None = Field(None, description="date of the first recorded day (filled from the file)")
+    tokens: tuple[NotNegative, ...] = Field((), description="tokens on each recorded day (filled from the file)")
+
+
+class DemandInputs(Inputs):
+    """What users ask for, and how uncertain that is."""
+
+    tokens_per_day: Positive = Field(description="level at the start [user tokens a day, prompt + completion]")
+    history_growth_per_year: Positive = Field(1.0, description="factor per year before the start")
+    growth_per_year: Positive = Field(1.0, description="factor per year from the start to the first regime")
+    growth_sigma: NotNegative = Field(0.0, description="sd of the yearly log growth until the first regime")
+    regime: tuple[Regime, ...] = Field((), description="later growth rates, in order of date")
+    level_sigma: NotNegative = Field(
+        0.0, description="sd of the log of a factor on all demand, drawn once and seen only by the meter"
+    )
+    noise_sigma: NotNegative = Field(0.0, description="stationary sd of the log of daily noise")
+    noise_persistence: OpenShare = Field(0.0, description="correlation of that noise from day to day, AR(1)")
+    noise_has: Literal["mean_one", "median_one"] = Field(
+        "mean_one", description="whether noise leaves the mean or the median of demand unchanged"
+    )
+    shocks: Shocks = Field(Shocks(), description="bursts that arrive at random and fade")
+    weekday_factors: tuple[Positive, ...] = Field(_FLAT_WEEK, description="Monday to Sunday, mean 1")
+    hour_profile: tuple[NotNegative, ...] = Field(_FLAT_DAY, description="24 hours, mean 1")
+    prompt_share: Share = Field(0.8, description="prompt tokens / user tokens")
+    cached_share: Share = Field(0.0, description="prompt tokens read from the prompt cache / prompt tokens")
+    context_tokens: Positive = Field(2000.0, description="mean tokens held in a request's KV cache [tokens]")
+    trace: Trace | None = Field(None, description="recorded days that replace level, weekday and noise")
+
+    @field_validator("weekday_factors", "hour_profile")
+    @classmethod
+    def _mean_one(cls, factors: tuple[float, ...]) -> tuple[float, ...]:
+        if len(factors) not in (7, 24):
+            raise ValueError(f"needs 7 weekday factors or 24 hours, has {len(factors)}")
+        if abs(sum(factors) / len(factors) - 1.0) > 1e-6:
+            raise ValueError(f"must have mean 1, has mean {sum(factors) / len(factors):.6f}")
+        return factors
+
+    @model_validator(mode="after")
+    def _lengths_and_order(self) -> DemandInputs:
+        if len(self.weekday_factors) != 7:
+            raise ValueError(f"weekday_factors needs 7 values, has {len(self.weekday_factors)}")
+        if len(self.hour_profile) != 24:
+            raise ValueError(f"hour_profile needs 24 values, has {len(self.hour_profile)}")
+        for earlier, later in pairwise(self.regime):
+            if later.start <= earlier.start:
+                raise ValueError(f"regimes must be in order of date: {later.start} follows {earlier.start}")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Shock:
+    """One burst of demand: the day it comes and by what part demand rises that day."""
+
+    day: int
+    size: float
+
+
+@dataclass(frozen=True, slots=True)
+class DemandOutlook:
+    """What the scenario itself says of demand, before anything is drawn; arrays by index of the calendar.
+
+    `tokens` is the expected path, `log_sd` the sd of the log of demand around it, `steady` the path with
+    all noise at its centre and no shock, and `regime_years` the time spent in each regime so far [years].
+    """
+
+    tokens: FloatArray
+    log_sd: FloatArray
+    steady: FloatArray
+    regime_years: FloatArray
+    regime_sigmas: FloatArray
+    free: FloatArray
+
+
+def outlook(demand: DemandInputs, calendar: Calendar) -> DemandOutlook:
+    """The declared path of demand: level and weekday, what noise adds, and the mean of shocks."""
+    days = calendar.days
+    starts = [calendar.day_of(regime.start) for regime in demand.regime]
+    edges = np.array([0, *starts, np.iinfo(np.int64).max])
+    spent = np.clip(days[None, :] - edges[:-1, None], 0, np.diff(edges)[:, None]) / DAYS_PER_YEAR
+    rates = np.log([demand.growth_per_year, *(regime.growth_per_year for regime in demand.regime)])
+    sigmas = np.array([demand.growth_sigma, *(regime.growth_sigma for regime in demand.regime)])
+    past = np.minimum(days, 0) / DAYS_PER_YEAR
+    log_level = rates @ spent + np.log(demand.history_growth_per_year) * past
+    steady = demand.tokens_per_day * np.exp(log_level) * np.asarray(demand.weekday_factors)[calendar.weekdays]
+    free = np.ones(days.size)
+    if demand.trace is not None:
+        steady, free = _with_trace(demand, demand.trace, calendar, steady, log_level)
+        last_recorded = np.flatnonzero(free == 0.0)[-1:]
+        spent = np.maximum(spent - spent[:, last_recorded].sum(axis=1, keepdims=True), 0.0)
+    variance = free * (demand.level_sigma**2 + demand.noise_sigma**2 + sigmas**2 @ spent**2)
+    if demand.noise_has == "mean_one":
+        expected, steady = steady, steady * np.exp(-variance / 2.0)
+    else:
+        expected = steady * np.exp(variance / 2.0)
+    expected = expected * _mean_shock(demand.shocks, days.size)
+    return DemandOutlook(expected, np.sqrt(variance), steady, spent, sigmas, free)
+
+
+def _with_trace(
+    demand: DemandInputs, trace: Trace, calendar: Calendar, steady: FloatArray, log_level: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The recorded days in place of the model's; before and after, the model at the level of the nearest week."""
+    recorded = np.asarray(trace.tokens)
+    assert trace.first_day is not None
+    first = calendar.index(calendar.day_of(trace.first_day))
+    index = np.arange(first, first + recorded.size)
+    seen = (index >= 0) & (index < calendar.n_days)
+    week = min(7, recorded.size)
+    factors = np.asarray(demand.weekday_factors)
+    weekday = factors[(np.arange(recorded.size) + (trace.first_day.weekday())) % 7]
+    level = log_level + np.log(demand.tokens_per_day)
+    within = np.clip(index, 0, calendar.n_days - 1)
+    offset = np.log(np.maximum(recorded, 1.0) / weekday) - level[within]
+    path = steady.copy()
+    path[: max(first, 0)] *= np.exp(offset[:week].mean())
+    path[first + recorded.size :] *= np.exp(offset[-week:].mean())
+    path[index[seen]] = recorded[seen]
+    free = np.ones(path.size)
+    free[index[seen]] = 0.0
+    return path, free
+
+
+def _mean_shock(shocks: Shocks, n_days: int) -> FloatArray:
+    """Expected product of all shocks alive on each day; exact for Poisson arrivals.
+
+    E[prod(1 + size decay^age)] = exp(rate E[size] sum of decay^age).
+    """
+    if shocks.per_year == 0.0:
+        return np.ones(n_days)
+    decay = np.exp(-1.0 / shocks.decay_days)
+    alive = (1.0 - decay ** np.arange(1, n_days + 1)) / (1.0 - decay)
+    factor: FloatArray = np.exp(shocks.per_year / DAYS_PER_YEAR * shocks.size * alive)
+    return factor
+
+
+def draw_shocks(shocks: Shocks, dice: Dice, calendar: Calendar) -> tuple[Shock, ...]:
+    """The bursts of one replication, over the whole calendar, in order of day."""
+    if shocks.per_year == 0.0:
+        return ()
+    counts = dice.stream("demand.shock_days").poisson(shocks.per_year / DAYS_PER_YEAR, calendar.n_days)
+    days = np.repeat(calendar.days, counts)
+    normals = dice.stream("demand.shock_sizes").standard_normal(days.size)
+    sizes = shocks.size * np.exp(shocks.size_sigma * normals - shocks.size_sigma**2 / 2.0)
+    return tuple(Shock(int(day), float(size)) for day, size in zip(days, sizes, strict=True))
+
+
+def draw_tokens(
+    demand: DemandInputs, view: DemandOutlook, shocks: tuple[Shock, ...], dice: Dice, calendar: Calendar
+) -> FloatArray:
+    """One path of demand [tokens a day], by index of the calendar."""
+    level = demand.level_sigma * dice.stream("demand.level").standard_normal()
+    deviation = np.full(calendar.n_days, level)
+    for entity, sigma in enumerate(view.regime_sigmas):
+        if sigma > 0.0:
+            deviation += sigma * dice.stream("demand.growth", entity).standard_normal() * view.regime_years[entity]
+    if demand.noise_sigma > 0.0:
+        normals = dice.stream("demand.noise").standard_normal(calendar.n_days)
+        deviation += autoregression(normals, demand.noise_persistence, demand.noise_sigma)
+    tokens: FloatArray = view.steady * np.exp(view.free * deviation)
+    for shock in shocks:
+        age = np.arange(calendar.n_days - calendar.index(shock.day))
+        tokens[calendar.index(shock.day) :] *= 1.0 + shock.size * np.exp(-age / demand.shocks.decay_days)
+    return tokens

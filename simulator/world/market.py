@@ -1,0 +1,186 @@
+"""Prices and lead times: what GPUs and power cost, and how that moves. Nothing here forces a fall."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Annotated
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from simulator.laws.units import DAYS_PER_YEAR, FloatArray
+from simulator.world.calendar import Calendar
+from simulator.world.dice import Dice, autoregression
+from simulator.world.inputs import Inputs, NotNegative, OpenShare, Positive, Share
+
+DAYS_PER_QUARTER = 91
+
+
+class Quote(Inputs):
+    """What one kind of GPU costs on the day it is quoted, at the price really paid."""
+
+    accelerator: str = Field(description="name in the catalogue or of an [[accelerator]] table")
+    available: date | None = Field(None, description="first day it can be had; default: the start")
+    on_demand_usd_per_gpu_hour: Positive = Field(description="rent by the hour [USD/GPU-hour]")
+    spot_usd_per_gpu_hour: Positive | None = Field(None, description="interruptible rent; default: none offered")
+    purchase_usd_per_gpu: Positive | None = Field(None, description="price of the GPU alone; default: not for sale")
+    source: str = Field(description="where the prices were read, and when")
+
+
+class Commitment(Inputs):
+    """A reserved term: GPUs paid for, used or not, at a discount on the on-demand price of that day."""
+
+    term_days: Annotated[int, Field(gt=0)] = Field(description="length of the lease [days]")
+    discount: OpenShare = Field(description="off the on-demand price: 0.19 is 19 % cheaper")
+
+
+class MarketEvent(Inputs):
+    """A dated change of prices that lasts: a cut, a shortage. Nobody plans with it before its day."""
+
+    day: date = Field(description="the day prices change")
+    accelerator: str | None = Field(None, description="the kind it touches; default: all")
+    on_demand_factor: Positive = Field(1.0, description="on-demand, spot and new reserved prices x this")
+    purchase_factor: Positive = Field(1.0, description="purchase prices x this")
+    note: str = Field("", description="what happened")
+
+
+class PriceShocks(Inputs):
+    """Rises of rent that come at random and fade: rents rose 38 % in five months of 2025-26."""
+
+    per_year: NotNegative = Field(0.0, description="mean number a year (Poisson)")
+    size: Annotated[float, Field(gt=-1)] = Field(0.3, description="rise on the first day: 0.3 is 30 % dearer")
+    decay_days: Positive = Field(180.0, description="days until it has faded to 1/e")
+
+
+class MarketInputs(Inputs):
+    """How prices move from their quotes on. A negative fall is a rise."""
+
+    quote: tuple[Quote, ...] = Field(description="the GPUs on offer and their prices at the start")
+    commitment: tuple[Commitment, ...] = Field((), description="reserved terms on offer")
+    event: tuple[MarketEvent, ...] = Field((), description="dated changes of price")
+    rental_fall_per_year: Annotated[float, Field(lt=1)] = Field(
+        0.0, description="stated drift of rents: 0.15 falls 15 % a year, -0.1 rises 10 %"
+    )
+    list_fall_per_year: Annotated[float, Field(lt=1)] = Field(
+        0.08, description="fall of one chip's own purchase price (not of price-performance)"
+    )
+    rental_noise_sigma: NotNegative = Field(0.0, description="stationary sd of the log of rents")
+    rental_noise_half_life_days: Positive = Field(90.0, description="days until a deviation has halved")
+    purchase_noise_sigma: NotNegative = Field(0.0, description="stationary sd of the log of purchase prices")
+    purchase_noise_half_life_days: Positive = Field(90.0, description="days until a deviation has halved")
+    rental_shocks: PriceShocks = Field(PriceShocks(), description="rises of rent that come at random")
+    spot_availability: Share = Field(0.8, description="mean part of the spot GPUs asked for that can be had")
+    spot_availability_sigma: NotNegative = Field(0.0, description="sd of its log-odds from day to day")
+    negotiated_discount: OpenShare = Field(0.0, description="off every quote: list price is not paid price")
+    lead_days: NotNegative = Field(90.0, description="median days from order to GPUs in service")
+    lead_sigma: NotNegative = Field(0.0, description="sd of the log of the lead time, drawn by quarter")
+    electricity_usd_per_kwh: NotNegative = Field(0.0826, description="US industrial 2025")
+    electricity_growth_per_year: Positive = Field(1.0, description="factor per year")
+
+
+@dataclass(frozen=True, slots=True)
+class PriceOutlook:
+    """Prices before anything is drawn, [accelerator, index of the calendar]; inf where not on offer."""
+
+    on_demand_usd_per_gpu_hour: FloatArray
+    spot_usd_per_gpu_hour: FloatArray
+    purchase_usd_per_gpu: FloatArray
+    electricity_usd_per_kwh: FloatArray
+    available_day: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """One replication's prices, same shapes as the outlook."""
+
+    on_demand_usd_per_gpu_hour: FloatArray
+    spot_usd_per_gpu_hour: FloatArray
+    purchase_usd_per_gpu: FloatArray
+    electricity_usd_per_kwh: FloatArray
+    spot_availability: FloatArray
+    purchase_lead_days: npt.NDArray[np.int64]
+    """By quarter (91 days) since the start."""
+
+
+def price_outlook(market: MarketInputs, calendar: Calendar) -> PriceOutlook:
+    """Quotes, drift and dated events, without noise."""
+    n_days, paid = calendar.n_days, 1.0 - market.negotiated_discount
+    on_demand, spot, purchase = (np.full((len(market.quote), n_days), np.inf) for _ in range(3))
+    available = np.zeros(len(market.quote), dtype=np.int64)
+    for row, quote in enumerate(market.quote):
+        available[row] = 0 if quote.available is None else max(calendar.day_of(quote.available), 0)
+        years = (calendar.days - available[row]) / DAYS_PER_YEAR
+        rental = (1.0 - market.rental_fall_per_year) ** years
+        rental_steps, list_steps = _event_steps(market, quote.accelerator, calendar)
+        on_demand[row] = quote.on_demand_usd_per_gpu_hour * paid * rental * rental_steps
+        if quote.spot_usd_per_gpu_hour is not None:
+            spot[row] = quote.spot_usd_per_gpu_hour * paid * rental * rental_steps
+        if quote.purchase_usd_per_gpu is not None:
+            fall = (1.0 - market.list_fall_per_year) ** years
+            purchase[row] = quote.purchase_usd_per_gpu * paid * fall * list_steps
+    electricity = market.electricity_usd_per_kwh * market.electricity_growth_per_year**calendar.years
+    return PriceOutlook(on_demand, spot, purchase, electricity, available)
+
+
+def _event_steps(market: MarketInputs, accelerator: str, calendar: Calendar) -> tuple[FloatArray, FloatArray]:
+    rental, purchase = np.ones(calendar.n_days), np.ones(calendar.n_days)
+    for event in market.event:
+        if event.accelerator in (None, accelerator):
+            since = calendar.days >= calendar.day_of(event.day)
+            rental[since] *= event.on_demand_factor
+            purchase[since] *= event.purchase_factor
+    return rental, purchase
+
+
+def draw_prices(market: MarketInputs, view: PriceOutlook, dice: Dice, calendar: Calendar) -> Prices:
+    """One path of every price; all kinds share the market's ups and downs."""
+    rental = _mean_reverting(
+        market.rental_noise_sigma, market.rental_noise_half_life_days, dice.stream("market.rental"), calendar.n_days
+    )
+    rental = rental * _rises(market.rental_shocks, dice, calendar)
+    purchase = _mean_reverting(
+        market.purchase_noise_sigma,
+        market.purchase_noise_half_life_days,
+        dice.stream("market.purchase"),
+        calendar.n_days,
+    )
+    quarters = np.arange(-(-calendar.n_days // DAYS_PER_QUARTER))
+    normals = dice.stream("market.lead").standard_normal(quarters.size)
+    return Prices(
+        view.on_demand_usd_per_gpu_hour * rental,
+        view.spot_usd_per_gpu_hour * rental,
+        view.purchase_usd_per_gpu * purchase,
+        view.electricity_usd_per_kwh,
+        _availability(market, dice, calendar.n_days),
+        np.rint(market.lead_days * np.exp(market.lead_sigma * normals)).astype(np.int64),
+    )
+
+
+def _mean_reverting(sigma: float, half_life_days: float, rng: np.random.Generator, n_days: int) -> FloatArray:
+    """exp of a stationary AR(1) in the log, mean one."""
+    if sigma == 0.0:
+        return np.ones(n_days)
+    persistence = 0.5 ** (1.0 / half_life_days)
+    path: FloatArray = np.exp(autoregression(rng.standard_normal(n_days), persistence, sigma) - sigma**2 / 2.0)
+    return path
+
+
+def _rises(shocks: PriceShocks, dice: Dice, calendar: Calendar) -> FloatArray:
+    factor = np.ones(calendar.n_days)
+    if shocks.per_year == 0.0:
+        return factor
+    counts = dice.stream("market.rises").poisson(shocks.per_year / DAYS_PER_YEAR, calendar.n_days)
+    for index in np.repeat(np.arange(calendar.n_days), counts):
+        age = np.arange(calendar.n_days - index)
+        factor[index:] *= 1.0 + shocks.size * np.exp(-age / shocks.decay_days)
+    return factor
+
+
+def _availability(market: MarketInputs, dice: Dice, n_days: int) -> FloatArray:
+    if market.spot_availability_sigma == 0.0 or market.spot_availability in (0.0, 1.0):
+        return np.full(n_days, market.spot_availability)
+    odds = np.log(market.spot_availability / (1.0 - market.spot_availability))
+    normals = dice.stream("market.spot_availability").standard_normal(n_days)
+    return 1.0 / (1.0 + np.exp(-odds - autoregression(normals, 0.9, market.spot_availability_sigma)))

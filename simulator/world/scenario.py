@@ -1,0 +1,235 @@
+"""Every declared input of a world, in one frozen object; what follows from it without dice is cached on it."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from functools import cached_property
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from simulator.laws.chip import Chip
+from simulator.laws.fits import SCALING_FITS, ScalingFit
+from simulator.laws.load import HourProfile
+from simulator.laws.precision import PRECISIONS, Precision
+from simulator.laws.serving_speed import ServingSpeed, by_flop, roofline
+from simulator.laws.units import FloatArray
+from simulator.world.calendar import Calendar
+from simulator.world.demand import DemandInputs, DemandOutlook, outlook
+from simulator.world.hardware import CATALOGUE, Accelerator, AcceleratorInputs
+from simulator.world.inputs import Inputs, NotNegative, OpenShare, Positive, PositiveShare, Share
+from simulator.world.market import MarketInputs, PriceOutlook, price_outlook
+from simulator.world.roadmap import Release, RoadmapInputs, releases
+
+FitName = Literal["HOFF", "HOFFX", "SARD", "HARM", "BESI"]
+PrecisionName = Literal["bf16", "fp8", "int8", "int4"]
+
+
+class ModelInputs(Inputs):
+    """A model that is already there on day 0; its training is sunk and not charged."""
+
+    n_parameters: Positive = Field(description="weights [parameters]")
+    n_training_tokens: Positive = Field(description="tokens it was trained on [tokens]")
+    precision: PrecisionName = Field("bf16", description="precision it is served in")
+
+
+class OwnedInputs(Inputs):
+    """GPUs owned on day 0, entered in the books at their resale bid."""
+
+    accelerator: str
+    gpus: Annotated[int, Field(gt=0)]
+    age_days: Annotated[int, Field(ge=0)] = Field(0, description="days since delivery [days]")
+    paid_usd_per_gpu: Positive = Field(description="price of the GPU alone when bought [USD]")
+
+
+class TrainingInputs(Inputs):
+    """How training FLOP become GPU-hours, and where data ends."""
+
+    scaling_fit: FitName = Field("BESI", description="coefficients of the loss law")
+    mfu: PositiveShare = Field(0.375, description="model FLOP utilisation (Cottier et al.: 0.30-0.47)")
+    failures_per_gpu_year: NotNegative = Field(0.173, description="Llama 3 405B: 419 in 54 days on 16,384 GPUs")
+    failures_sigma: NotNegative = Field(0.0, description="sd of the log of that rate, drawn per replication")
+    checkpoint_minutes: NotNegative = Field(1.0, description="time one checkpoint takes [minutes]")
+    restart_minutes: NotNegative = Field(10.0, description="time lost by one failure besides redone work [minutes]")
+    unique_tokens: Positive = Field(40e12, description="tokens of fresh data there are [tokens]")
+    max_epochs: Annotated[float, Field(ge=1)] = Field(16.0, description="most times data may be repeated")
+    data_usd_per_million_tokens: NotNegative = Field(0.0, description="price of unique training tokens")
+
+
+class ServingInputs(Inputs):
+    """What both serving laws need to know."""
+
+    target_utilization: PositiveShare = Field(0.7, description="share of capacity planned to be busy at the peak")
+    spare_replicas: Annotated[int, Field(ge=0)] = Field(1, description="replicas kept beyond the need")
+    cached_prompt_cost: Share = Field(0.1, description="cost of a cached prompt token / an uncached one")
+
+
+class ByFlop(ServingInputs):
+    """Serving priced by FLOP alone: compute-bound at a given utilisation, GPUs divisible, so no spare."""
+
+    law: Literal["flop"] = "flop"
+    utilization: PositiveShare = Field(0.3, description="share of peak FLOP reached while serving")
+
+    def speed(self, n_parameters: FloatArray, precision: Precision, chip: Chip, context_tokens: float) -> ServingSpeed:
+        """Tokens per GPU-second of models of these sizes."""
+        return by_flop(n_parameters, precision, chip, self.utilization)
+
+
+class Roofline(ServingInputs):
+    """Serving priced by memory and FLOP, in whole replicas with a spare."""
+
+    law: Literal["roofline"] = "roofline"
+    max_seconds_per_token: Positive = Field(0.05, description="time between output tokens a user accepts [s]")
+
+    def speed(self, n_parameters: FloatArray, precision: Precision, chip: Chip, context_tokens: float) -> ServingSpeed:
+        """Tokens per GPU-second of models of these sizes, 0 where they do not fit or are too slow."""
+        return roofline(
+            n_parameters, n_parameters, precision, chip, context_tokens, self.max_seconds_per_token
+        )
+
+
+class OwnershipInputs(Inputs):
+    """What owning a GPU costs beyond its price."""
+
+    server_overhead: Annotated[float, Field(ge=1)] = Field(1.64, description="server price / GPU price (Cottier)")
+    interconnect_share: OpenShare = Field(0.19, description="part of a cluster's price that is network (Cottier)")
+    useful_life_years: Positive = Field(5.0, description="years until a GPU is retired and sold")
+    average_draw: Share = Field(0.75, description="average draw / rated draw (Cottier)")
+    pue: Annotated[float, Field(ge=1)] = Field(1.25, description="power at the meter / power at the server")
+    hosting_usd_per_kw_month: NotNegative = Field(184.06, description="colocation per rated kW, US 2024")
+    maintenance_per_year: Share = Field(0.0, description="part of the all-in price a year; H100's 1.575/h has none")
+    value_fall_oom_per_year: NotNegative = Field(0.14, description="orders of magnitude a used GPU loses a year")
+    resale_spread: OpenShare = Field(0.1, description="what selling or subletting costs, part of market value")
+
+    @property
+    def all_in_factor(self) -> float:
+        """Price of a GPU in a cluster / price of the GPU alone."""
+        return self.server_overhead / (1.0 - self.interconnect_share)
+
+
+class Scenario(Inputs):
+    """A world to live in: what may happen, what it costs, and what the lab has promised."""
+
+    title: str
+    question: str = ""
+    start: date = Field(description="day 0")
+    horizon_days: Annotated[int, Field(gt=0)] = Field(description="days simulated [days]")
+    history_days: Annotated[int, Field(ge=0)] = Field(56, description="days metered before the start [days]")
+    discount_per_year: Annotated[float, Field(gt=-1)] = Field(0.08, description="for present values and plans")
+    unserved_usd_per_million_tokens: NotNegative = Field(0.0, description="price of a refused token, shown apart")
+    demand: DemandInputs
+    market: MarketInputs
+    roadmap: RoadmapInputs
+    training: TrainingInputs = TrainingInputs()
+    serving: Annotated[Roofline | ByFlop, Field(discriminator="law")] = Roofline()
+    ownership: OwnershipInputs = OwnershipInputs()
+    opening_model: ModelInputs | None = None
+    opening_fleet: tuple[OwnedInputs, ...] = ()
+    accelerator: tuple[AcceleratorInputs, ...] = ()
+    quantize_to: tuple[PrecisionName, ...] = Field(
+        ("fp8", "int8", "int4"), description="precisions the quantize lever may choose, beside bf16"
+    )
+    longest_term_days: Annotated[int, Field(gt=0)] = Field(
+        730, description="how far past a day any decision may look [days]"
+    )
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.model_dump_json())
+
+    @model_validator(mode="after")
+    def _names_and_dates(self) -> Scenario:
+        known = {found.name for found in CATALOGUE} | {found.name for found in self.accelerator}
+        quoted = {quote.accelerator for quote in self.market.quote}
+        for where, name in (
+            *((f"market.quote.{row}.accelerator", q.accelerator) for row, q in enumerate(self.market.quote)),
+            *((f"opening_fleet.{row}.accelerator", f.accelerator) for row, f in enumerate(self.opening_fleet)),
+            *((f"market.event.{row}.accelerator", e.accelerator) for row, e in enumerate(self.market.event)),
+        ):
+            if name is not None and name not in (known if "quote" in where else quoted):
+                raise UnknownName(where, name, tuple(sorted(known if "quote" in where else quoted)))
+        return self
+
+    @model_validator(mode="after")
+    def _roadmap_is_possible(self) -> Scenario:
+        for row, (inputs, release) in enumerate(zip(self.roadmap.release, self.releases, strict=True)):
+            where = f"roadmap.release.{row}.due"
+            if release.decision_day < 0:
+                first = self.start + timedelta(days=release.train_days)
+                raise Misplaced(where, f"must leave {release.train_days} training days after the start: "
+                                f"{first} or later", str(inputs.due))
+            if release.life_days <= 0:
+                raise Misplaced(where, "must be later than the next release is early: releases go in order of date",
+                                str(inputs.due))
+        first_due = self.releases[0].due_day if self.releases else self.horizon_days
+        if self.opening_model is None and first_due > 0:
+            raise Misplaced("opening_model", f"is needed to serve the first {first_due} days", "absent")
+        return self
+
+    @cached_property
+    def calendar(self) -> Calendar:
+        """The days of this world; it looks ahead as far as any release decided in it is planned to serve."""
+        ends = [r.due_day + r.life_days for r in self.releases if r.decision_day < self.horizon_days]
+        look_ahead = max([self.longest_term_days, *(end - self.horizon_days for end in ends)])
+        return Calendar(self.start, self.history_days, self.horizon_days, look_ahead)
+
+    @cached_property
+    def releases(self) -> tuple[Release, ...]:
+        """The roadmap in days."""
+        return releases(self.roadmap, self.start)
+
+    def research_flop(self, release: Release) -> float:
+        """FLOP of experiments towards a release: a multiple of its compute-optimal run, whatever is then trained."""
+        physical = release.target_flop / (release.progress * self.roadmap.data_gain)
+        return self.roadmap.research_multiple * physical
+
+    @cached_property
+    def accelerators(self) -> tuple[Accelerator, ...]:
+        """The kinds on offer, in the order of the market's quotes."""
+        rows = {found.name: found for found in CATALOGUE}
+        rows.update({added.name: added.accelerator() for added in self.accelerator})
+        return tuple(rows[quote.accelerator] for quote in self.market.quote)
+
+    @cached_property
+    def demand_outlook(self) -> DemandOutlook:
+        """What the scenario itself says of demand."""
+        return outlook(self.demand, self.calendar)
+
+    @cached_property
+    def price_outlook(self) -> PriceOutlook:
+        """What the scenario itself says of prices."""
+        return price_outlook(self.market, self.calendar)
+
+    @cached_property
+    def hour_profile(self) -> HourProfile:
+        """The shape of a day."""
+        return HourProfile(self.demand.hour_profile)
+
+    @cached_property
+    def scaling_fit(self) -> ScalingFit:
+        """The coefficients of the loss law."""
+        return next(fit for fit in SCALING_FITS if fit.name == self.training.scaling_fit)
+
+    @cached_property
+    def precisions(self) -> tuple[Precision, ...]:
+        """bf16 first, then those the quantize lever may choose."""
+        return tuple(found for found in PRECISIONS if found.name == "bf16" or found.name in self.quantize_to)
+
+
+class Misplaced(ValueError):
+    """A value that breaks a rule between tables: where it stands, the rule, the value."""
+
+    def __init__(self, where: str, rule: str, value: str) -> None:
+        super().__init__(f"{where}: {rule} (got {value})")
+        self.where, self.rule, self.value = where, rule, value
+
+
+class UnknownName(Misplaced):
+    """A name that nothing bears, with the names there are."""
+
+    def __init__(self, where: str, name: str, known: tuple[str, ...]) -> None:
+        super().__init__(where, f"is not known; there are {', '.join(known)}", repr(name))
+        self.name, self.known = name, known
