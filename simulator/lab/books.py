@@ -127,16 +127,17 @@ def _own(world: World, purchase: Purchase, cash: FloatArray) -> FloatArray:
     """Value loss and maintenance of one tranche by day; posts what was paid, got back, brought in and left."""
     n_days, own = cash.shape[0], world.scenario.ownership
     bid = resale_bid_usd(world, purchase)
-    first, sold = max(purchase.delivered_day, 0), min(purchase.sold_day, n_days)
+    first, sold = max(purchase.first_day, 0), min(purchase.end_day, n_days)
     value = np.zeros(n_days)
     value[first:sold] = bid[first:sold]
     paid = np.zeros(n_days)
     all_in_usd = purchase.gpus * purchase.paid_usd_per_gpu * own.all_in_factor
-    brought_in = float(bid[0]) if purchase.opening else 0.0
+    opening = purchase.first_day < 0
+    brought_in = float(bid[0]) if opening else 0.0
     cash[0, Account.OPENING_FLEET] += brought_in
-    if not purchase.opening:
+    if not opening:
         paid[first] = all_in_usd
-    if purchase.sold_day < n_days:
+    if purchase.end_day < n_days:
         paid[sold] -= bid[sold]
         cash[sold, Account.RESALE] -= bid[sold]
     cash[:, Account.PURCHASE] += np.maximum(paid, 0.0)
@@ -155,7 +156,7 @@ def resale_bid_usd(world: World, purchase: Purchase) -> FloatArray:
     fetch nothing (Cottier et al. 2024 for the fall in value).
     """
     own, lived = world.scenario.ownership, world.calendar.lived
-    age_years = np.maximum(np.arange(world.calendar.horizon_days) - purchase.delivered_day, 0) / DAYS_PER_YEAR
+    age_years = np.maximum(np.arange(world.calendar.horizon_days) - purchase.first_day, 0) / DAYS_PER_YEAR
     used_price = purchase.paid_usd_per_gpu * 10.0 ** (-own.value_fall_oom_per_year * age_years)
     per_gpu = np.minimum(used_price, world.prices.purchase_usd_per_gpu[purchase.accelerator, lived])
     return purchase.gpus * own.server_overhead * (1.0 - own.resale_spread) * per_gpu
@@ -175,24 +176,26 @@ def _charge_held(used: Dispatch, cost: FloatArray, economic: FloatArray) -> Floa
     return training
 
 
-def _charge_rented(
-    world: World, used: Dispatch, cash: FloatArray, economic: FloatArray, training: FloatArray
-) -> None:
+def _charge_rented(world: World, used: Dispatch, cash: FloatArray, economic: FloatArray, training: FloatArray) -> None:
     """Rent by the hour goes to the use it was rented for; adds to training's part [accelerator, day]."""
     lived, days = world.calendar.lived, np.arange(cash.shape[0])
     rent = world.prices.on_demand_usd_per_gpu_hour[:, lived]
     spot = world.prices.spot_usd_per_gpu_hour[:, lived]
-    trained = np.where(used.training_rented_hours > 0.0, used.training_rented_hours * rent, 0.0)
+    trained = _at(rent, used.training_rented_hours)
     training += trained
-    served = used.serving_rented_hours * rent[used.serving_rental, days]
-    researched = used.research_rented_hours * rent[used.work_rental, days]
-    spot_price = spot[used.work_rental, days]
-    on_spot = np.where(used.research_spot_hours > 0.0, used.research_spot_hours * np.nan_to_num(spot_price), 0.0)
+    served = _at(rent[used.serving_rental, days], used.serving_rented_hours)
+    researched = _at(rent[used.work_rental, days], used.research_rented_hours)
+    on_spot = _at(spot[used.work_rental, days], used.research_spot_hours)
     cash[:, Account.ON_DEMAND] += trained.sum(axis=0) + served + researched
     cash[:, Account.SPOT] += on_spot
     economic[:, Use.TRAINING] += trained.sum(axis=0)
     economic[:, Use.SERVING] += served
     economic[:, Use.RESEARCH] += researched + on_spot
+
+
+def _at(price: FloatArray, hours: FloatArray) -> FloatArray:
+    """price x hours, nothing where nothing was used: what is not on offer has no finite price."""
+    return np.multiply(price, hours, out=np.zeros_like(hours), where=hours > 0.0)
 
 
 def _charge_releases(

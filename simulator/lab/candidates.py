@@ -45,6 +45,8 @@ class Candidates:
     scenario: Scenario
     release: Release
     serving: ServingTable
+    loss_needed: FloatArray
+    """By number of samples [nats per token]."""
     n_training_tokens: FloatArray
     training_flop: FloatArray
     gpu_seconds_per_token: FloatArray
@@ -62,20 +64,13 @@ class Candidates:
         low, part = int(column), column - int(column)
         size = float(self.sizes[0] * SIZE_STEP**column)
         kind = self.scenario.precisions[precision]
-        tokens = tokens_for_target(self.scenario, self.release, size, kind, SAMPLES[samples])
-        seconds = self.gpu_seconds_per_token[:, precision, samples, low : low + 2]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            between = np.exp(np.log(seconds) @ (1.0 - part, part)) if part > 0.0 else seconds[:, 0]
-            speed = np.where(np.isfinite(between), 1.0 / between, 0.0)
-        return ServedModel(
-            self.release.name,
-            size,
-            float(tokens),
-            kind,
-            float(SAMPLES[samples]),
-            speed,
-            self.serving.replica_gpus[:, precision, low],
-        )
+        tokens = float(_tokens_for_loss(self.scenario, size, kind, float(self.loss_needed[samples])))
+        seconds = self.gpu_seconds_per_token[:, precision, samples, low]
+        if part > 0.0:
+            above = self.gpu_seconds_per_token[:, precision, samples, low + 1]
+            seconds = seconds ** (1.0 - part) * above**part
+        replica = self.serving.replica_gpus[:, precision, low]
+        return ServedModel(self.release.name, size, tokens, kind, float(SAMPLES[samples]), seconds, replica)
 
 
 @lru_cache(maxsize=64)
@@ -86,20 +81,18 @@ def candidates(scenario: Scenario, release: Release) -> Candidates:
     n_sizes = int(np.log(LARGEST / SMALLEST) / np.log(SIZE_STEP)) + 1
     sizes: FloatArray = optimal_size * SMALLEST * SIZE_STEP ** np.arange(float(n_sizes))
     serving = serving_table(scenario, sizes, scenario.precisions)
-    tokens = np.stack(
-        [tokens_for_target(scenario, release, sizes, kind, SAMPLES[:, None]) for kind in scenario.precisions]
-    )
+    needed = optimal_loss(scenario.scaling_fit, physical / gain(SAMPLES))
+    tokens = np.stack([_tokens_for_loss(scenario, sizes, kind, needed[:, None]) for kind in scenario.precisions])
     seconds = np.stack([serving.per_user_token(scenario, samples) for samples in SAMPLES], axis=2)
-    return Candidates(scenario, release, serving, tokens, training_flop(sizes, tokens), seconds)
+    return Candidates(scenario, release, serving, needed, tokens, training_flop(sizes, tokens), seconds)
 
 
-def tokens_for_target(
-    scenario: Scenario, release: Release, n_parameters: Numbers, precision: Precision, samples: Numbers
+def _tokens_for_loss(
+    scenario: Scenario, n_parameters: Numbers, precision: Precision, loss_needed: Numbers
 ) -> FloatArray:
-    """Training tokens with which a model just meets the target, repeated text counted; inf if none do [tokens]."""
-    fit, training = scenario.scaling_fit, scenario.training
-    needed = release.target_flop / (gain(samples) * release.progress * scenario.roadmap.data_gain)
-    fresh = tokens_for_loss_quantized(fit, n_parameters, optimal_loss(fit, needed), precision.reference_penalty_nats)
+    """Training tokens with which a model just reaches a loss, repeated text counted; inf if none do [tokens]."""
+    training = scenario.training
+    fresh = tokens_for_loss_quantized(scenario.scaling_fit, n_parameters, loss_needed, precision.reference_penalty_nats)
     tokens = tokens_for_effective(fresh, training.unique_tokens)
     return np.where(tokens <= training.max_epochs * training.unique_tokens, tokens, np.inf)
 

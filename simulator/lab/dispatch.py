@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from simulator.lab.fleet import Fleet
 from simulator.lab.level import Level
-from simulator.lab.models import ServedModel, flop_per_gpu_hour
+from simulator.lab.models import ServedModel, work_flop_per_gpu_hour
 from simulator.laws.load import HourProfile
 from simulator.laws.units import HOURS_PER_DAY, SECONDS_PER_DAY, FloatArray
 from simulator.world.world import World
@@ -148,12 +148,10 @@ def _newest_first(world: World, held: FloatArray) -> list[int]:
     return sorted(kinds, key=lambda kind: world.scenario.accelerators[kind].launch, reverse=True)
 
 
-def _research(
-    world: World, workload: Workload, idle_hours: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _research(world: World, workload: Workload, idle_hours: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """GPU-hours of research: idle ones, spot, on-demand."""
     n_days = idle_hours.shape[1]
-    flop = np.array([flop_per_gpu_hour(world.scenario, kind) for kind in world.scenario.accelerators])
+    flop = work_flop_per_gpu_hour(world.scenario)
     need = workload.research_flop_per_day.path(n_days)
     sunk = np.zeros_like(idle_hours)
     for kind in _newest_first(world, idle_hours):

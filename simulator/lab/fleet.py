@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
-from simulator.lab.level import Level
+from simulator.lab.level import Level, Schedule
 from simulator.lab.orders import Lease, Purchase
 from simulator.laws.units import HOURS_PER_DAY, FloatArray
 
@@ -20,22 +21,30 @@ class Fleet:
         self.rental_cap = Level(np.inf)
         self.purchases: list[Purchase] = []
         self.leases: list[Lease] = []
-        self.on_order: list[Purchase] = []
+        self._committed = [Schedule() for _ in range(n_accelerators)]
 
-    def bring(self, purchase: Purchase) -> None:
-        """GPUs owned on day 0."""
-        self.purchases.append(purchase)
-        self.owned[purchase.accelerator].add(0, purchase.gpus)
+    def commit(self, bound: Purchase | Lease) -> None:
+        """GPUs agreed on: known to later reviews from now on, in service only when they arrive."""
+        schedule = self._committed[bound.accelerator]
+        schedule.add(bound.first_day, bound.gpus)
+        schedule.add(bound.end_day, -bound.gpus)
+
+    def committed(self, days: npt.NDArray[np.int64]) -> FloatArray:
+        """GPUs held or on order for later days, less those sold or run out by then [accelerator, day]."""
+        held = np.zeros((len(self._committed), days.size))
+        for row, schedule in zip(held, self._committed, strict=True):
+            if schedule:
+                row[:] = schedule.at(days)
+        return held
 
     def deliver(self, purchase: Purchase) -> None:
         """Owned GPUs go into service."""
-        self.on_order.remove(purchase)
         self.purchases.append(purchase)
-        self.owned[purchase.accelerator].add(purchase.delivered_day, purchase.gpus)
+        self.owned[purchase.accelerator].add(max(purchase.first_day, 0), purchase.gpus)
 
     def sell(self, purchase: Purchase) -> None:
         """Owned GPUs leave at the end of their useful life."""
-        self.owned[purchase.accelerator].add(purchase.sold_day, -purchase.gpus)
+        self.owned[purchase.accelerator].add(purchase.end_day, -purchase.gpus)
 
     def begin(self, lease: Lease) -> None:
         """A reserved term starts and is paid, used or not."""
@@ -50,18 +59,3 @@ class Fleet:
 
     def _pay(self, lease: Lease, day: int, gpus: int) -> None:
         self.lease_usd_per_day[lease.accelerator].add(day, gpus * lease.usd_per_gpu_hour * HOURS_PER_DAY)
-
-    def committed(self, first_day: int, n_days: int, step_days: int) -> FloatArray:
-        """GPUs already committed, [accelerator, sample], every `step_days` from `first_day` on.
-
-        Counts what is held, on order and reserved, less what will have been sold or have run out.
-        """
-        days = first_day + np.arange(0, n_days, step_days)
-        held = np.zeros((len(self.owned), days.size))
-        for lease in self.leases:
-            if lease.end_day > first_day:
-                held[lease.accelerator] += lease.gpus * ((lease.first_day <= days) & (days < lease.end_day))
-        for owned in (*self.purchases, *self.on_order):
-            if owned.sold_day > first_day:
-                held[owned.accelerator] += owned.gpus * ((owned.delivered_day <= days) & (days < owned.sold_day))
-        return held

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal, Protocol
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import Field
 
 from simulator.lab.observation import Observation
@@ -12,44 +13,48 @@ from simulator.laws.units import FloatArray
 from simulator.world.inputs import Inputs, NotNegative
 from simulator.world.world import World
 
+Days = npt.NDArray[np.int64]
+
 DAYS_PER_WEEK = 7
-_FLAT = 1e-12
+_UNMETERED_SPREAD = 0.5
 
 
 class Forecast(Protocol):
     """Looks ahead from an observation."""
 
-    def ahead(self, observation: Observation, first_day: int, n_days: int) -> tuple[FloatArray, FloatArray]:
-        """Mean tokens on each of `n_days` from `first_day` on, and the sd of their log."""
+    def ahead(self, observation: Observation, days: Days) -> tuple[FloatArray, FloatArray]:
+        """Mean tokens on each of these days (counted from the start), and the sd of their log."""
         ...
 
 
 class _Learned(Inputs):
     """A forecast made from the meter alone."""
 
-    window_days: Annotated[int, Field(ge=7)] = Field(182, description="metered days it learns from")
+    window_days: Annotated[int, Field(ge=14)] = Field(182, description="metered days it learns from")
 
-    def _window(self, observation: Observation) -> FloatArray:
-        """The last whole weeks of the meter, so that weekdays weigh alike; the opening level before any."""
-        past = observation.past_tokens[-self.window_days :]
-        whole = past.size - past.size % DAYS_PER_WEEK or past.size
-        if whole == 0:
-            return np.array([observation.scenario.demand.tokens_per_day])
-        return past[-whole:]
+    def _window(self, observation: Observation) -> tuple[int, int]:
+        """First and end index of the last whole weeks metered, so that weekdays weigh alike."""
+        end = observation.past_tokens.size
+        n_days = min(self.window_days, end)
+        return end - (n_days - n_days % DAYS_PER_WEEK), end
 
 
 class LastValue(_Learned):
     """Tomorrow is like the last four weeks, for ever."""
 
     kind: Literal["last_value"] = "last_value"
-    window_days: Annotated[int, Field(ge=7)] = Field(28, description="metered days it averages")
+    window_days: Annotated[int, Field(ge=14)] = Field(28, description="metered days it averages")
 
-    def ahead(self, observation: Observation, first_day: int, n_days: int) -> tuple[FloatArray, FloatArray]:
+    def ahead(self, observation: Observation, days: Days) -> tuple[FloatArray, FloatArray]:
         """The mean of the window, and a spread that widens as the square root of the distance."""
-        seen = self._window(observation)
-        mean = np.full(n_days, seen.mean())
-        distance = first_day + np.arange(n_days) - observation.day + 1
-        return mean, _daily_log_change(seen) * np.sqrt(distance)
+        first, end = self._window(observation)
+        if end - first < 2 * DAYS_PER_WEEK:
+            return _unmetered(observation, days)
+        week = observation.meter.mean(end - DAYS_PER_WEEK, end)
+        change = abs(np.log(week / observation.meter.mean(first, first + DAYS_PER_WEEK)))
+        per_day = change / np.sqrt(end - first - DAYS_PER_WEEK)
+        spread = per_day * np.sqrt(days - (observation.day - 1))
+        return np.full(days.size, observation.meter.mean(first, end)), spread
 
 
 class Trend(_Learned):
@@ -62,20 +67,17 @@ class Trend(_Learned):
     kind: Literal["trend"] = "trend"
     carry: NotNegative = Field(1.0, description="days a trend is carried ahead / days it was observed over")
 
-    def ahead(self, observation: Observation, first_day: int, n_days: int) -> tuple[FloatArray, FloatArray]:
+    def ahead(self, observation: Observation, days: Days) -> tuple[FloatArray, FloatArray]:
         """The fitted line, carried as far as it was seen; spread from its residuals and its slope's error."""
-        seen = self._window(observation)
-        logs = np.log(np.maximum(seen, 1.0))
-        back = np.arange(seen.size) - (seen.size - 1) / 2.0
-        squares = float(back @ back) or 1.0
-        slope = float(back @ logs) / squares
-        residual = logs - logs.mean() - slope * back
-        variance = float(residual @ residual) / max(seen.size - 2, 1)
-        ahead = first_day + np.arange(n_days) - observation.day + 1 + (seen.size - 1) / 2.0
-        reach = np.minimum(ahead, self.carry * seen.size + (seen.size - 1) / 2.0)
-        level = np.log(seen.mean()) - _curvature(slope, seen.size)
-        spread = np.sqrt(variance * (1.0 + 1.0 / seen.size + ahead**2 / squares))
-        return np.exp(level + slope * reach), spread
+        first, end = self._window(observation)
+        if end - first < 2 * DAYS_PER_WEEK:
+            return _unmetered(observation, days)
+        line, half = observation.meter.line(first, end), (end - first - 1) / 2.0
+        ahead = days - (observation.day - 1 - half)
+        reach = np.minimum(ahead, self.carry * (end - first) + half)
+        # The mean of what was metered, not of its logs: noise has mean one.
+        spread = np.sqrt(line.variance * (1.0 + 1.0 / (end - first) + ahead * ahead / line.spread_of_days))
+        return np.exp(line.middle + line.variance / 2.0 + line.slope * reach), spread
 
 
 class Expected(Inputs):
@@ -83,11 +85,11 @@ class Expected(Inputs):
 
     kind: Literal["expected"] = "expected"
 
-    def ahead(self, observation: Observation, first_day: int, n_days: int) -> tuple[FloatArray, FloatArray]:
+    def ahead(self, observation: Observation, days: Days) -> tuple[FloatArray, FloatArray]:
         """What the scenario declares."""
         view = observation.scenario.demand_outlook
-        days = _days(observation, first_day, n_days)
-        return view.tokens[days], view.log_sd[days]
+        index = _index(observation, days)
+        return view.tokens[index], view.log_sd[index]
 
 
 class PerfectForesight(Inputs):
@@ -99,7 +101,7 @@ class PerfectForesight(Inputs):
         """Bound to the world it foresees."""
         return KnownDemand(world)
 
-    def ahead(self, observation: Observation, first_day: int, n_days: int) -> tuple[FloatArray, FloatArray]:
+    def ahead(self, observation: Observation, days: Days) -> tuple[FloatArray, FloatArray]:
         """Refused: foresight needs a world to foresee."""
         raise ValueError("PerfectForesight must be bound to a world with in_world(world) before it is asked")
 
@@ -110,27 +112,17 @@ class KnownDemand:
     def __init__(self, world: World) -> None:
         self._world = world
 
-    def ahead(self, observation: Observation, first_day: int, n_days: int) -> tuple[FloatArray, FloatArray]:
+    def ahead(self, observation: Observation, days: Days) -> tuple[FloatArray, FloatArray]:
         """What will be asked."""
-        days = _days(observation, first_day, n_days)
-        return self._world.demand_tokens[days], np.zeros(n_days)
+        return self._world.demand_tokens[_index(observation, days)], np.zeros(days.size)
 
 
-def _days(observation: Observation, first_day: int, n_days: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _index(observation: Observation, days: Days) -> Days:
+    """Where days stand in the arrays of the world; the last day it has stands for all later ones."""
     calendar = observation.scenario.calendar
-    first = calendar.index(first_day)
-    return np.minimum(np.arange(first, first + n_days), calendar.n_days - 1)
+    return np.minimum(days + calendar.history_days, calendar.n_days - 1)
 
 
-def _daily_log_change(seen: FloatArray) -> float:
-    """Sd of the change from week to week, per day."""
-    if seen.size < 3 * DAYS_PER_WEEK:
-        return 0.05
-    weeks = np.log(np.maximum(seen[seen.size % DAYS_PER_WEEK :].reshape(-1, DAYS_PER_WEEK).mean(axis=1), 1.0))
-    return float(np.std(np.diff(weeks)) / np.sqrt(DAYS_PER_WEEK))
-
-
-def _curvature(slope: float, n_days: int) -> float:
-    """ln(mean of exp(slope x)) over a centred window: what averaging a growing level adds to its middle."""
-    half = slope * n_days / 2.0
-    return float(np.log(np.sinh(half) / half)) if abs(half) > _FLAT else 0.0
+def _unmetered(observation: Observation, days: Days) -> tuple[FloatArray, FloatArray]:
+    """Less than two weeks metered: the level the scenario opens with, and a spread that says how little that is."""
+    return np.full(days.size, observation.scenario.demand.tokens_per_day), np.full(days.size, _UNMETERED_SPREAD)

@@ -20,13 +20,13 @@ from simulator.lab.dispatch import Dispatch, Workload, dispatch
 from simulator.lab.fleet import Fleet
 from simulator.lab.forecast import PerfectForesight
 from simulator.lab.level import Level
-from simulator.lab.models import ServedModel, flop_per_gpu_hour, run_gpu_hours, served_model
+from simulator.lab.models import ServedModel, run_gpu_hours, served_model, work_flop_per_gpu_hour
 from simulator.lab.observation import Observation, PlannedModel
 from simulator.lab.orders import Buy, CapRental, Lease, OrderRecord, Purchase, Reserve, Tenure
 from simulator.lab.policy import Policy
 from simulator.lab.recipe import Choice
 from simulator.laws.precision import PRECISIONS
-from simulator.laws.units import DAYS_PER_YEAR, HOURS_PER_DAY, FloatArray
+from simulator.laws.units import DAYS_PER_YEAR, HOURS_PER_DAY
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario
 from simulator.world.world import World, realize
@@ -46,10 +46,15 @@ _EVENT_SIZE = 0.1
 class ReleaseRecord:
     """A release as it was planned and came to be."""
 
+    scenario: Scenario
     release: Release
     choice: Choice
-    reached_flop: float
     deploy_day: int
+
+    @property
+    def reached_flop(self) -> float:
+        """Equivalent training FLOP of the model on the decision day [FLOP]."""
+        return reached_flop(self.scenario, self.release, self.choice.model)
 
     @property
     def days_late(self) -> int:
@@ -118,15 +123,12 @@ class Lab:
         )
         used = dispatch(self.world, self.fleet, workload)
         books = settle(self.world, self.fleet, used, self.runs)
-        return Run(
-            self.policy.name, self.world, used, books, tuple(self.releases), tuple(self.orders), self.n_events
-        )
+        return Run(self.policy.name, self.world, used, books, tuple(self.releases), tuple(self.orders), self.n_events)
 
     def market(self) -> Process:
-        """New kinds of GPU and dated changes of price: rent the cheapest kind, and review at once."""
+        """New kinds of GPU and dated changes of price call an extra review."""
         for day in self._announcement_days():
             yield self.env.timeout(day - self.today)
-            self._choose_rental()
             yield self._afternoon(_REVIEW_FLEET)
             self.review()
 
@@ -196,13 +198,13 @@ class Lab:
     def deliver(self, order: Buy) -> Process:
         """Bought GPUs arrive after the lead time, serve their useful life, and are sold."""
         purchase = self._buy(order)
-        yield self.env.timeout(purchase.delivered_day - self.today)
-        self.fleet.deliver(purchase)
-        yield from self.keep(purchase)
+        yield self.env.timeout(purchase.first_day - self.today)
+        yield from self.own(purchase)
 
-    def keep(self, purchase: Purchase) -> Process:
-        """Owned GPUs serve until the end of their useful life, and are sold that morning."""
-        yield self.env.timeout(purchase.sold_day - self.today)
+    def own(self, purchase: Purchase) -> Process:
+        """GPUs serve until the end of their useful life, and are sold that morning."""
+        self.fleet.deliver(purchase)
+        yield self.env.timeout(purchase.end_day - self.today)
         self.fleet.sell(purchase)
 
     def lease(self, order: Reserve) -> Process:
@@ -226,18 +228,14 @@ class Lab:
             self.today,
             self.scenario,
             self.world.demand_tokens[:index],
-            self._quotes(self.world.prices.on_demand_usd_per_gpu_hour),
-            self._quotes(self.world.prices.purchase_usd_per_gpu),
+            self.world.meter,
+            self.world.prices.on_demand_usd_per_gpu_hour[:, index],
+            self.world.prices.purchase_usd_per_gpu[:, index],
             float(self.world.prices.electricity_usd_per_kwh[index]),
             self.fleet,
             self.models[int(self.model_in_service.value)] if self.models else None,
             tuple(self.coming),
         )
-
-    def _quotes(self, prices: FloatArray) -> FloatArray:
-        """Today's prices; inf for kinds not yet on offer."""
-        here = self.scenario.price_outlook.available_day <= self.today
-        return np.where(here, prices[:, self.world.calendar.index(self.today)], np.inf)
 
     def _afternoon(self, priority: int) -> simpy.Event:
         """Later today, when the whole morning has happened."""
@@ -271,10 +269,9 @@ class Lab:
                 inputs.paid_usd_per_gpu,
                 -inputs.age_days,
                 life - inputs.age_days,
-                opening=True,
             )
-            self.fleet.bring(purchase)
-            self.env.process(self.keep(purchase))
+            self.fleet.commit(purchase)
+            self.env.process(self.own(purchase))
         self._choose_rental()
 
     def _serve(self, model: ServedModel) -> None:
@@ -284,20 +281,18 @@ class Lab:
 
     def _choose_rental(self) -> None:
         """Rent the kind with the cheapest token for serving, and with the cheapest FLOP for research."""
-        rent = self._quotes(self.world.prices.on_demand_usd_per_gpu_hour)
-        flop = [flop_per_gpu_hour(self.scenario, kind) for kind in self.scenario.accelerators]
-        self.work_rental.set(self.today, int(np.argmin(rent / flop)))
+        rent = self.world.prices.on_demand_usd_per_gpu_hour[:, self.world.calendar.index(self.today)]
+        self.work_rental.set(self.today, int(np.argmin(rent / work_flop_per_gpu_hour(self.scenario))))
         if self.models:
-            speed = self.models[int(self.model_in_service.value)].tokens_per_gpu_second
-            with np.errstate(divide="ignore"):
-                self.serving_rental.set(self.today, int(np.argmin(rent / speed)))
+            seconds = self.models[int(self.model_in_service.value)].gpu_seconds_per_token
+            self.serving_rental.set(self.today, int(np.argmin(rent * seconds)))
 
     def _plan_run(self, release: Release, choice: Choice) -> TrainingRun:
         """The run as the world's luck with failures lets it go, on the GPUs that were asked for."""
         kind, gpus = self.scenario.accelerators[choice.accelerator], float(choice.size.gpus)
         hours = run_gpu_hours(self.scenario, kind, choice.training_flop, gpus, self.world.failures_per_gpu_year)
         # Binary fractions of a day, so that GPUs taken and given back add up to exactly nothing.
-        days = round(float(hours) / HOURS_PER_DAY / gpus * _FRACTIONS) / _FRACTIONS
+        days = round(hours / HOURS_PER_DAY / gpus * _FRACTIONS) / _FRACTIONS
         ready = self.today + (ceil(days - _LAST_BIT) if release.train_days else 0)
         deploy_day = max(ready, release.due_day)
         model = choice.model
@@ -312,8 +307,7 @@ class Lab:
             deploy_day,
         )
         self.runs.append(run)
-        reached = reached_flop(self.scenario, release, model)
-        self.releases.append(ReleaseRecord(release, choice, reached, deploy_day))
+        self.releases.append(ReleaseRecord(self.scenario, release, choice, deploy_day))
         return run
 
     def _useful_life_days(self) -> int:
@@ -324,7 +318,7 @@ class Lab:
         arrives = self.today + self.world.purchase_lead_days(self.today)
         sold = arrives + self._useful_life_days()
         purchase = Purchase(order.accelerator, order.gpus, price, arrives, sold)
-        self.fleet.on_order.append(purchase)
+        self.fleet.commit(purchase)
         usd = order.gpus * price * self.scenario.ownership.all_in_factor
         self._record(order, Tenure.OWNED, arrives, sold, usd)
         return purchase
@@ -333,6 +327,7 @@ class Lab:
         rent = float(self.observe().on_demand_usd_per_gpu_hour[order.accelerator])
         price, end = rent * (1.0 - order.discount), self.today + order.term_days
         lease = Lease(order.accelerator, order.gpus, price, order.discount, self.today, end)
+        self.fleet.commit(lease)
         self._record(order, Tenure.RESERVED, self.today, end, order.gpus * price * HOURS_PER_DAY * order.term_days)
         return lease
 

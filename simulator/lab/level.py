@@ -1,8 +1,11 @@
-"""A quantity that changes only at events: its value now, and the step function it traced."""
+"""Quantities that change only at events: what they traced so far, and what is agreed for later."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 import numpy as np
+import numpy.typing as npt
 
 from simulator.laws.units import FloatArray
 
@@ -21,6 +24,8 @@ class Level:
         """From `day` on the level is `value`; days never go back."""
         if day < self._days[-1]:
             raise ValueError(f"a level cannot change in its past: day {day} after day {self._days[-1]}")
+        if value == self.value:
+            return
         self.value = value
         if day == self._days[-1]:
             self._values[-1] = value
@@ -44,3 +49,39 @@ class Level:
         """
         edges = np.minimum([*self._days, n_days], n_days)
         return np.repeat(np.asarray(self._values), np.diff(edges))
+
+
+class Schedule:
+    """A step function known ahead: the changes agreed on for later days, in any order."""
+
+    __slots__ = ("_changes", "_days", "_totals")
+
+    def __init__(self) -> None:
+        self._days: list[int] = []
+        self._changes: list[float] = []
+        self._totals: FloatArray | None = None
+
+    def add(self, day: int, change: float) -> None:
+        """From `day` on the level will be higher by `change`."""
+        place = bisect_right(self._days, day)
+        self._days.insert(place, day)
+        self._changes.insert(place, change)
+        self._totals = None
+
+    def __len__(self) -> int:
+        return len(self._days)
+
+    def at(self, days: npt.NDArray[np.int64]) -> FloatArray:
+        """The level on later days.
+
+        Examples
+        --------
+        >>> gpus = Schedule()
+        >>> gpus.add(30, 8.0)
+        >>> gpus.add(10, 4.0)
+        >>> gpus.at(np.array([9, 10, 40]))
+        array([ 0.,  4., 12.])
+        """
+        if self._totals is None:
+            self._totals = np.cumsum([0.0, *self._changes])
+        return self._totals[np.searchsorted(self._days, days, side="right")]

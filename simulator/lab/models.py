@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import ceil
 
 import numpy as np
 
@@ -14,8 +15,8 @@ from simulator.laws.units import HOURS_PER_DAY, SECONDS_PER_HOUR, FloatArray, Nu
 from simulator.world.hardware import Accelerator
 from simulator.world.scenario import Scenario
 
-_SIZING_ROUNDS = 6
-"""Rounds of the fixed point between GPUs of a run and the goodput at that size; settled long before."""
+_LARGEST_CLUSTER = 1e8
+"""More GPUs than were ever made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,8 @@ def serving_table(scenario: Scenario, n_parameters: FloatArray, precisions: tupl
 class ServedModel:
     """A model in service, or about to be.
 
-    `tokens_per_gpu_second` and `replica_gpus` are by accelerator; tokens are user tokens at the planned
-    utilisation, 0 where it cannot be served; replicas of 0 GPUs mean divisible ones.
+    `gpu_seconds_per_token` and `replica_gpus` are by accelerator; tokens are user tokens at the planned
+    utilisation, inf where it cannot be served; replicas of 0 GPUs mean divisible ones.
     """
 
     name: str
@@ -63,8 +64,13 @@ class ServedModel:
     n_training_tokens: float
     precision: Precision
     samples: float
-    tokens_per_gpu_second: FloatArray
+    gpu_seconds_per_token: FloatArray
     replica_gpus: FloatArray
+
+    @property
+    def tokens_per_gpu_second(self) -> FloatArray:
+        """User tokens per GPU-second by accelerator; 0 where it cannot be served."""
+        return 1.0 / self.gpu_seconds_per_token
 
 
 @lru_cache(maxsize=256)
@@ -73,48 +79,77 @@ def served_model(
 ) -> ServedModel:
     """The model with its speed on every kind of GPU on offer."""
     table = serving_table(scenario, np.array([n_parameters]), (precision,))
-    with np.errstate(divide="ignore"):
-        speed = 1.0 / table.per_user_token(scenario, samples)[:, 0, 0]
-    return ServedModel(
-        name, n_parameters, n_training_tokens, precision, samples, speed, table.replica_gpus[:, 0, 0]
-    )
+    seconds = table.per_user_token(scenario, samples)[:, 0, 0]
+    return ServedModel(name, n_parameters, n_training_tokens, precision, samples, seconds, table.replica_gpus[:, 0, 0])
 
 
 @dataclass(frozen=True, slots=True)
 class RunSize:
-    """GPUs of a training run and the GPU-hours it takes; arrays where sizes were."""
+    """GPUs of a training run and the GPU-hours it takes."""
 
-    gpus: FloatArray
-    gpu_hours: FloatArray
+    gpus: int
+    gpu_hours: float
 
     @property
-    def days(self) -> FloatArray:
+    def days(self) -> float:
         """How long it runs [days]."""
         return self.gpu_hours / (HOURS_PER_DAY * self.gpus)
 
 
 def run_gpu_hours(
-    scenario: Scenario, accelerator: Accelerator, training_flop: Numbers, gpus: Numbers, failures_per_gpu_year: float
-) -> FloatArray:
+    scenario: Scenario, accelerator: Accelerator, training_flop: float, gpus: float, failures_per_gpu_year: float
+) -> float:
     """GPU-hours of a run on so many GPUs: FLOP over peak, MFU and what failures and checkpoints leave."""
     training = scenario.training
     kept = goodput(gpus, failures_per_gpu_year, training.checkpoint_minutes, training.restart_minutes)
-    return np.asarray(training_flop) / (flop_per_gpu_hour(scenario, accelerator) * kept)
+    return training_flop / (flop_per_gpu_hour(scenario, accelerator) * float(kept))
 
 
 def run_size(
-    scenario: Scenario, accelerator: Accelerator, training_flop: Numbers, n_parameters: Numbers, train_days: int
+    scenario: Scenario, accelerator: Accelerator, training_flop: float, n_parameters: float, train_days: int
 ) -> RunSize:
-    """The fewest GPUs that hold the model and finish in `train_days` (a run of 0 days is done within its day)."""
+    """The fewest GPUs that hold the model and finish in `train_days` (a run of 0 days is done within its day).
+
+    Never more than the fastest cluster there can be: beyond it a run is late.
+    """
     failures = scenario.training.failures_per_gpu_year
     hours = HOURS_PER_DAY * max(train_days, 1)
-    gpus = least_gpus(n_parameters, accelerator.chip.memory_bytes)
-    for _ in range(_SIZING_ROUNDS):
+    useful = training_flop / (flop_per_gpu_hour(scenario, accelerator) * hours)
+    fewest = int(least_gpus(n_parameters, accelerator.chip.memory_bytes))
+    clusters = _clusters(scenario)
+    most = max(int(clusters.gpus[-1]), fewest)
+    gpus = min(max(ceil(np.interp(useful, clusters.useful_gpus, clusters.gpus)), fewest), most)
+    gpu_hours = run_gpu_hours(scenario, accelerator, training_flop, gpus, failures)
+    while gpu_hours > gpus * hours and gpus < most:
+        gpus = min(max(ceil(gpu_hours / hours), gpus + 1), most)
         gpu_hours = run_gpu_hours(scenario, accelerator, training_flop, gpus, failures)
-        gpus = np.maximum(np.ceil(gpu_hours / hours), gpus)
-    return RunSize(gpus, run_gpu_hours(scenario, accelerator, training_flop, gpus, failures))
+    return RunSize(gpus, gpu_hours)
+
+
+@dataclass(frozen=True, slots=True)
+class _Clusters:
+    """Clusters up to the fastest: beyond it failures cost a run more than another GPU adds."""
+
+    gpus: FloatArray
+    useful_gpus: FloatArray
+    """What they amount to after failures and checkpoints."""
+
+
+@lru_cache(maxsize=64)
+def _clusters(scenario: Scenario) -> _Clusters:
+    training = scenario.training
+    gpus = np.geomspace(1.0, _LARGEST_CLUSTER, 1601)
+    kept = goodput(gpus, training.failures_per_gpu_year, training.checkpoint_minutes, training.restart_minutes)
+    fastest = int(np.argmax(gpus * kept)) + 1
+    return _Clusters(gpus[:fastest], (gpus * kept)[:fastest])
+
+
+@lru_cache(maxsize=64)
+def work_flop_per_gpu_hour(scenario: Scenario) -> FloatArray:
+    """Useful FLOP of one GPU-hour of work too small to fail, by accelerator [FLOP]."""
+    return np.array([flop_per_gpu_hour(scenario, accelerator) for accelerator in scenario.accelerators])
 
 
 def flop_per_gpu_hour(scenario: Scenario, accelerator: Accelerator) -> float:
-    """Useful FLOP of one GPU-hour of small work, such as experiments [FLOP]."""
+    """FLOP of one GPU-hour at the training MFU, before failures [FLOP]."""
     return peak_flop_per_second(accelerator.chip, BF16) * scenario.training.mfu * SECONDS_PER_HOUR

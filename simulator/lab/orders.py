@@ -67,10 +67,10 @@ class Purchase:
     accelerator: int
     gpus: int
     paid_usd_per_gpu: float
-    delivered_day: int
-    sold_day: int
-    """Never, if past the horizon."""
-    opening: bool = False
+    first_day: int
+    """Of service; before day 0 for GPUs the lab brings with it."""
+    end_day: int
+    """The morning they are sold; never, if past the horizon."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Literal
 
 import numpy as np
@@ -83,7 +84,8 @@ class ReserveBase(Procurement):
         if need is None:
             return []
         short_by_hour = need.gpus[:, None] * _profile(observation) - need.committed[:, None]
-        short = int(np.quantile(short_by_hour, self.quantile))
+        rank = int(self.quantile * (short_by_hour.size - 1))
+        short = int(np.partition(short_by_hour.reshape(-1), rank)[rank])
         if short < self.least_gpus:
             return []
         reason = f"base of {self.quantile:.0%} of hours over {self.term_days} days"
@@ -109,11 +111,11 @@ class BuyToForecast(Procurement):
 
     def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
         """Order what will be short when it can arrive."""
-        arrival = observation.day + int(round(observation.scenario.market.lead_days))
+        arrival = observation.day + round(observation.scenario.market.lead_days)
         need = _Need.ahead(observation, forecast, arrival, self.review_days, owned_usd_per_gpu_hour(observation))
         if need is None:
             return []
-        short = int(self.headroom * need.gpus.mean() - need.committed.mean())
+        short = int((self.headroom * need.gpus - need.committed).sum() / need.gpus.size)
         if short < self.least_gpus:
             return []
         return [Buy(need.accelerator, short, f"{self.headroom:g} x the need forecast for day {arrival}")]
@@ -143,21 +145,16 @@ class _Need:
         middle = observation.model_on(first_day + n_days // 2)
         if middle is None:
             return None
-        with np.errstate(divide="ignore", invalid="ignore"):
-            usd_per_token = np.where(np.isfinite(price), price / middle.tokens_per_gpu_second, np.inf)
+        usd_per_token = price * middle.gpu_seconds_per_token
         accelerator = int(np.argmin(usd_per_token))
         if not np.isfinite(usd_per_token[accelerator]):
             return None
-        tokens = forecast.ahead(observation, first_day, n_days)[0][::_SAMPLE_DAYS]
         days = first_day + np.arange(0, n_days, _SAMPLE_DAYS)
-        held = observation.fleet.committed(first_day, n_days, _SAMPLE_DAYS)
-        gpus, committed = np.empty(days.size), np.empty(days.size)
-        for sample, day in enumerate(days):
-            model = observation.model_on(int(day)) or middle
-            speed = model.tokens_per_gpu_second
-            gpus[sample] = tokens[sample] / SECONDS_PER_DAY / speed[accelerator]
-            committed[sample] = held[:, sample] @ speed / speed[accelerator]
-        return _Need(accelerator, gpus, committed)
+        tokens = forecast.ahead(observation, days)[0]
+        speed = observation.tokens_per_gpu_second(days)
+        on_kind = np.where(speed[accelerator] > 0.0, speed[accelerator], np.inf)
+        committed = np.einsum("kd,kd->d", observation.fleet.committed(days), speed)
+        return _Need(accelerator, tokens / (SECONDS_PER_DAY * on_kind), committed / on_kind)
 
 
 def owned_usd_per_gpu_hour(observation: Observation) -> FloatArray:
@@ -165,17 +162,31 @@ def owned_usd_per_gpu_hour(observation: Observation) -> FloatArray:
 
     Capital is an annuity at the scenario's discount rate on what is not got back by the final sale.
     """
-    scenario, own = observation.scenario, observation.scenario.ownership
-    paid = observation.purchase_usd_per_gpu * own.all_in_factor
-    bid = observation.purchase_usd_per_gpu * own.server_overhead * (1.0 - own.resale_spread)
-    kept = bid * 10.0 ** (-own.value_fall_oom_per_year * own.useful_life_years)
-    kept_today = kept / (1.0 + scenario.discount_per_year) ** own.useful_life_years
-    per_year = (paid - kept_today) * float(annuity(scenario.discount_per_year, own.useful_life_years))
-    power_kw = np.array([accelerator.server_power_kw for accelerator in scenario.accelerators])
-    power = power_kw * own.average_draw * own.pue * observation.electricity_usd_per_kwh
-    hosting = power_kw * own.hosting_usd_per_kw_month / (DAYS_PER_MONTH * HOURS_PER_DAY)
-    hourly: FloatArray = (per_year + paid * own.maintenance_per_year) / HOURS_PER_YEAR + power + hosting
-    return hourly
+    cost = _ownership(observation.scenario)
+    per_kw = cost.kwh_per_rated_kw_hour * observation.electricity_usd_per_kwh + cost.hosting_usd_per_kw_hour
+    return observation.purchase_usd_per_gpu * cost.capital_per_hour + cost.rated_kw * per_kw
+
+
+@dataclass(frozen=True, slots=True)
+class _Ownership:
+    """What a price and a tariff must be multiplied by to give the cost of an owned hour."""
+
+    capital_per_hour: float
+    kwh_per_rated_kw_hour: float
+    hosting_usd_per_kw_hour: float
+    rated_kw: FloatArray
+
+
+@lru_cache(maxsize=64)
+def _ownership(scenario: Scenario) -> _Ownership:
+    own, rate = scenario.ownership, scenario.discount_per_year
+    years = own.useful_life_years
+    sold = own.server_overhead * (1.0 - own.resale_spread) * 10.0 ** (-own.value_fall_oom_per_year * years)
+    lost = own.all_in_factor - sold / (1.0 + rate) ** years
+    per_year = lost * float(annuity(rate, years)) + own.all_in_factor * own.maintenance_per_year
+    hosting = own.hosting_usd_per_kw_month / (DAYS_PER_MONTH * HOURS_PER_DAY)
+    rated_kw = np.array([accelerator.server_power_kw for accelerator in scenario.accelerators])
+    return _Ownership(per_year / HOURS_PER_YEAR, own.average_draw * own.pue, hosting, rated_kw)
 
 
 def _rent(observation: Observation, release: Release) -> PlanningPrice:

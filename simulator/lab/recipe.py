@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from typing import Literal, Protocol
 
 import numpy as np
@@ -11,17 +11,18 @@ from pydantic import Field
 
 from simulator.lab.candidates import SAMPLES, Candidates, candidates, reached_flop
 from simulator.lab.forecast import Forecast
-from simulator.lab.models import RunSize, ServedModel, flop_per_gpu_hour, run_size, served_model
+from simulator.lab.models import RunSize, ServedModel, run_size, served_model, work_flop_per_gpu_hour
 from simulator.lab.observation import Observation
 from simulator.lab.procurement import PlanningPrice, Procurement
+from simulator.laws.finance import discount_factors
 from simulator.laws.scaling import training_flop
-from simulator.laws.units import DAYS_PER_YEAR, SECONDS_PER_HOUR, FloatArray
+from simulator.laws.units import SECONDS_PER_HOUR, FloatArray
 from simulator.world.inputs import Inputs
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario
 
 
-class Lever(str, Enum):
+class Lever(StrEnum):
     """What a recipe may use beside compute-optimal training."""
 
     OVERTRAIN = "overtrain"
@@ -97,8 +98,9 @@ class LeverRecipe(Inputs):
             for precision in scenario.precisions[precisions]
             for draws in SAMPLES[samples][[0, -1]]
             for size in candidates(scenario, release).sizes[::32]
-            if (model := served_model(scenario, release.name, float(size), most_tokens, precision, float(draws)))
-            .tokens_per_gpu_second.any()
+            if (
+                model := served_model(scenario, release.name, float(size), most_tokens, precision, float(draws))
+            ).tokens_per_gpu_second.any()
         ]
         if not servable:
             raise ValueError(f"no GPU on offer can serve any model for {release.name} within the time per token")
@@ -127,18 +129,17 @@ class Plan:
     def of(observation: Observation, release: Release, forecast: Forecast, procurement: Procurement) -> Plan:
         """Today's plan for a release; its run goes to the kind of GPU with the cheapest FLOP."""
         scenario = observation.scenario
-        tokens = forecast.ahead(observation, release.due_day, release.life_days)[0]
-        years = (np.arange(release.life_days) + (release.due_day - observation.day)) / DAYS_PER_YEAR
+        days = release.due_day + np.arange(release.life_days)
+        tokens = forecast.ahead(observation, days)[0]
         prices = procurement.planning_price(observation, release)
-        flop = np.array([flop_per_gpu_hour(scenario, accelerator) for accelerator in scenario.accelerators])
-        usd_per_flop = prices.training_usd_per_gpu_hour / flop
+        usd_per_flop = prices.training_usd_per_gpu_hour / work_flop_per_gpu_hour(scenario)
         cheapest = int(np.argmin(usd_per_flop))
         return Plan(
             scenario,
             release,
             prices,
             float(tokens.sum()),
-            float(tokens @ (1.0 + scenario.discount_per_year) ** -years),
+            float(np.dot(tokens, discount_factors(days - float(observation.day), scenario.discount_per_year))),
             cheapest,
             float(usd_per_flop[cheapest]),
         )
@@ -155,8 +156,7 @@ class Plan:
     def choice(self, model: ServedModel, quality_met: bool, limit: str) -> Choice:
         """The model as it would be trained and served."""
         flop = float(training_flop(model.n_parameters, model.n_training_tokens))
-        with np.errstate(divide="ignore"):
-            seconds = 1.0 / model.tokens_per_gpu_second
+        usd_per_second = self.prices.serving_usd_per_gpu_hour / SECONDS_PER_HOUR
         size = run_size(
             self.scenario,
             self.scenario.accelerators[self.accelerator],
@@ -170,8 +170,8 @@ class Plan:
             self.accelerator,
             size,
             self.planned_tokens,
-            float(self.prices.training_usd_per_gpu_hour[self.accelerator] * size.gpu_hours),
-            float(self.serving_usd(seconds[:, None])[0]),
+            float(self.prices.training_usd_per_gpu_hour[self.accelerator]) * size.gpu_hours,
+            float(np.min(model.gpu_seconds_per_token * usd_per_second)) * self.discounted_tokens,
             quality_met,
             limit,
         )

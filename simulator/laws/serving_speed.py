@@ -70,7 +70,7 @@ SERVING_EFFICIENCIES = (BF16_EFFICIENCY, FP8_EFFICIENCY, INT8_EFFICIENCY, FP4_EF
 fp8: 16 rows of NVIDIA TensorRT-LLM v1.0 (Llama 3 8B, 70B, 405B on H100 and H200, 128/128 to 20000/2000 tokens), all
 within 21 %, mean +4 %. fp4: 7 rows (70B and 405B on B200), all within 11 %, mean +2 %. bf16: 7 batches of 8B and 70B
 on H100, GH200 and A100 (LLM-Inference-Bench, Argonne 2024), all within 22 %. int8 is set equal to fp8: no measured run
-with 8-bit integers throughout was found, so its error is unknown. At full load fp8 comes out 1.7 to 2.0 times faster
+with 8-bit integers throughout was found, so its error is unknown. At full load fp8 comes out 1.8 to 2.1 times faster
 than bf16, where vLLM reports up to 1.6: larger batches fit, which the report does not vary.
 """
 

@@ -126,9 +126,9 @@ def hours_between_failures(n_gpus: Numbers, failures_per_gpu_year: Numbers) -> F
     3.093
     """
     per_year = positive("n_gpus", n_gpus) * not_negative("failures_per_gpu_year", failures_per_gpu_year)
-    some = per_year > 0
-    result: FloatArray = np.where(some, HOURS_PER_YEAR / np.where(some, per_year, 1.0), np.inf)[()]
-    return result
+    with np.errstate(divide="ignore", over="ignore"):
+        hours: FloatArray = HOURS_PER_YEAR / per_year
+    return hours
 
 
 def young_checkpoint(hours_between_failures: Numbers, checkpoint_minutes: Numbers) -> FloatArray:

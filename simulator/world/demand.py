@@ -195,11 +195,12 @@ def draw_tokens(
     demand: DemandInputs, view: DemandOutlook, shocks: tuple[Shock, ...], dice: Dice, calendar: Calendar
 ) -> FloatArray:
     """One path of demand [tokens a day], by index of the calendar."""
-    level = demand.level_sigma * dice.stream("demand.level").standard_normal()
-    deviation = np.full(calendar.n_days, level)
-    for entity, sigma in enumerate(view.regime_sigmas):
-        if sigma > 0.0:
-            deviation += sigma * dice.stream("demand.growth", entity).standard_normal() * view.regime_years[entity]
+    deviation = np.zeros(calendar.n_days)
+    if demand.level_sigma > 0.0:
+        deviation += demand.level_sigma * dice.stream("demand.level").standard_normal()
+    if view.regime_sigmas.any():
+        luck = view.regime_sigmas * dice.stream("demand.growth").standard_normal(view.regime_sigmas.size)
+        deviation += luck @ view.regime_years
     if demand.noise_sigma > 0.0:
         normals = dice.stream("demand.noise").standard_normal(calendar.n_days)
         deviation += autoregression(normals, demand.noise_persistence, demand.noise_sigma)

@@ -82,7 +82,7 @@ class MarketInputs(Inputs):
 
 @dataclass(frozen=True, slots=True)
 class PriceOutlook:
-    """Prices before anything is drawn, [accelerator, index of the calendar]; inf where not on offer."""
+    """Prices before anything is drawn, [accelerator, index of the calendar]; inf where not (yet) on offer."""
 
     on_demand_usd_per_gpu_hour: FloatArray
     spot_usd_per_gpu_hour: FloatArray
@@ -110,7 +110,8 @@ def price_outlook(market: MarketInputs, calendar: Calendar) -> PriceOutlook:
     on_demand, spot, purchase = (np.full((len(market.quote), n_days), np.inf) for _ in range(3))
     available = np.zeros(len(market.quote), dtype=np.int64)
     for row, quote in enumerate(market.quote):
-        available[row] = 0 if quote.available is None else max(calendar.day_of(quote.available), 0)
+        last = calendar.n_days - calendar.history_days
+        available[row] = 0 if quote.available is None else min(max(calendar.day_of(quote.available), 0), last)
         years = (calendar.days - available[row]) / DAYS_PER_YEAR
         rental = (1.0 - market.rental_fall_per_year) ** years
         rental_steps, list_steps = _event_steps(market, quote.accelerator, calendar)
@@ -120,6 +121,8 @@ def price_outlook(market: MarketInputs, calendar: Calendar) -> PriceOutlook:
         if quote.purchase_usd_per_gpu is not None:
             fall = (1.0 - market.list_fall_per_year) ** years
             purchase[row] = quote.purchase_usd_per_gpu * paid * fall * list_steps
+        for prices in (on_demand, spot, purchase):
+            prices[row, : calendar.index(int(available[row]))] = np.inf
     electricity = market.electricity_usd_per_kwh * market.electricity_growth_per_year**calendar.years
     return PriceOutlook(on_demand, spot, purchase, electricity, available)
 
@@ -136,33 +139,30 @@ def _event_steps(market: MarketInputs, accelerator: str, calendar: Calendar) -> 
 
 def draw_prices(market: MarketInputs, view: PriceOutlook, dice: Dice, calendar: Calendar) -> Prices:
     """One path of every price; all kinds share the market's ups and downs."""
+    n_days = calendar.n_days
     rental = _mean_reverting(
-        market.rental_noise_sigma, market.rental_noise_half_life_days, dice.stream("market.rental"), calendar.n_days
+        market.rental_noise_sigma, market.rental_noise_half_life_days, dice, "market.rental", n_days
     )
     rental = rental * _rises(market.rental_shocks, dice, calendar)
     purchase = _mean_reverting(
-        market.purchase_noise_sigma,
-        market.purchase_noise_half_life_days,
-        dice.stream("market.purchase"),
-        calendar.n_days,
+        market.purchase_noise_sigma, market.purchase_noise_half_life_days, dice, "market.purchase", n_days
     )
-    quarters = np.arange(-(-calendar.n_days // DAYS_PER_QUARTER))
-    normals = dice.stream("market.lead").standard_normal(quarters.size)
+    normals = dice.stream("market.lead").standard_normal(-(-n_days // DAYS_PER_QUARTER))
     return Prices(
         view.on_demand_usd_per_gpu_hour * rental,
         view.spot_usd_per_gpu_hour * rental,
         view.purchase_usd_per_gpu * purchase,
         view.electricity_usd_per_kwh,
-        _availability(market, dice, calendar.n_days),
+        _availability(market, dice, n_days),
         np.rint(market.lead_days * np.exp(market.lead_sigma * normals)).astype(np.int64),
     )
 
 
-def _mean_reverting(sigma: float, half_life_days: float, rng: np.random.Generator, n_days: int) -> FloatArray:
+def _mean_reverting(sigma: float, half_life_days: float, dice: Dice, name: str, n_days: int) -> FloatArray:
     """exp of a stationary AR(1) in the log, mean one."""
     if sigma == 0.0:
         return np.ones(n_days)
-    persistence = 0.5 ** (1.0 / half_life_days)
+    rng, persistence = dice.stream(name), 0.5 ** (1.0 / half_life_days)
     path: FloatArray = np.exp(autoregression(rng.standard_normal(n_days), persistence, sigma) - sigma**2 / 2.0)
     return path
 

@@ -38,7 +38,7 @@ class OwnedInputs(Inputs):
 
     accelerator: str
     gpus: Annotated[int, Field(gt=0)]
-    age_days: Annotated[int, Field(ge=0)] = Field(0, description="days since delivery [days]")
+    age_days: Annotated[int, Field(ge=1)] = Field(1, description="days since delivery [days]")
     paid_usd_per_gpu: Positive = Field(description="price of the GPU alone when bought [USD]")
 
 
@@ -83,9 +83,7 @@ class Roofline(ServingInputs):
 
     def speed(self, n_parameters: FloatArray, precision: Precision, chip: Chip, context_tokens: float) -> ServingSpeed:
         """Tokens per GPU-second of models of these sizes, 0 where they do not fit or are too slow."""
-        return roofline(
-            n_parameters, n_parameters, precision, chip, context_tokens, self.max_seconds_per_token
-        )
+        return roofline(n_parameters, n_parameters, precision, chip, context_tokens, self.max_seconds_per_token)
 
 
 class OwnershipInputs(Inputs):
@@ -159,11 +157,15 @@ class Scenario(Inputs):
             where = f"roadmap.release.{row}.due"
             if release.decision_day < 0:
                 first = self.start + timedelta(days=release.train_days)
-                raise Misplaced(where, f"must leave {release.train_days} training days after the start: "
-                                f"{first} or later", str(inputs.due))
+                raise Misplaced(
+                    where,
+                    f"must leave {release.train_days} training days after the start: {first} or later",
+                    str(inputs.due),
+                )
             if release.life_days <= 0:
-                raise Misplaced(where, "must be later than the next release is early: releases go in order of date",
-                                str(inputs.due))
+                raise Misplaced(
+                    where, "must be later than the next release is early: releases go in order of date", str(inputs.due)
+                )
         first_due = self.releases[0].due_day if self.releases else self.horizon_days
         if self.opening_model is None and first_due > 0:
             raise Misplaced("opening_model", f"is needed to serve the first {first_due} days", "absent")

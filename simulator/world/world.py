@@ -15,6 +15,47 @@ from simulator.world.scenario import Scenario
 
 
 @dataclass(frozen=True, slots=True)
+class LogLine:
+    """A straight line through the logs of metered days: its value in the middle, and its slope per day."""
+
+    middle: float
+    slope: float
+    variance: float
+    """Of the days around the line."""
+    spread_of_days: float
+    """Sum of squared distances from the middle: what the slope's error is measured against."""
+
+
+class Meter:
+    """Prefix sums of demand, so that any window of the past is read in no time."""
+
+    __slots__ = ("_log_squares", "_logs", "_timed_logs", "_tokens")
+
+    def __init__(self, tokens: FloatArray) -> None:
+        logs = np.log(np.maximum(tokens, 1.0))
+        self._tokens, self._logs = _before(tokens), _before(logs)
+        self._timed_logs, self._log_squares = _before(logs * np.arange(tokens.size)), _before(logs * logs)
+
+    def mean(self, first: int, end: int) -> float:
+        """Mean tokens a day over indices first to end - 1 [tokens]."""
+        return float(self._tokens[end] - self._tokens[first]) / (end - first)
+
+    def line(self, first: int, end: int) -> LogLine:
+        """The least-squares line through the logs of indices first to end - 1 (two or more)."""
+        n = end - first
+        middle = float(self._logs[end] - self._logs[first]) / n
+        timed = float(self._timed_logs[end] - self._timed_logs[first]) - (first + end - 1) / 2.0 * middle * n
+        squares = n * (n * n - 1.0) / 12.0
+        slope = timed / squares
+        total = float(self._log_squares[end] - self._log_squares[first]) - n * middle * middle
+        return LogLine(middle, slope, max(total - slope * timed, 0.0) / max(n - 2, 1), squares)
+
+
+def _before(values: FloatArray) -> FloatArray:
+    return np.concatenate(([0.0], np.cumsum(values)))
+
+
+@dataclass(frozen=True, slots=True)
 class World:
     """One replication's demand, prices and luck; all policies of the replication live in it.
 
@@ -25,8 +66,7 @@ class World:
     seed: int
     replication: int
     demand_tokens: FloatArray
-    tokens_before: FloatArray
-    """tokens_before[i] = all tokens asked before index i: one longer than the calendar."""
+    meter: Meter
     shocks: tuple[Shock, ...]
     prices: Prices
     failures_per_gpu_year: float
@@ -68,14 +108,15 @@ def realize(scenario: Scenario, seed: int = 0, replication: int = 0) -> World:
     dice, calendar = Dice(seed, replication), scenario.calendar
     shocks = draw_shocks(scenario.demand.shocks, dice, calendar)
     tokens = draw_tokens(scenario.demand, scenario.demand_outlook, shocks, dice, calendar)
-    before = np.concatenate(([0.0], np.cumsum(tokens)))
     prices = draw_prices(scenario.market, scenario.price_outlook, dice, calendar)
     training = scenario.training
-    luck = training.failures_sigma * dice.stream("training.failures").standard_normal()
-    failures = training.failures_per_gpu_year * float(np.exp(luck - training.failures_sigma**2 / 2.0))
-    for drawn in (tokens, before, *(getattr(prices, field) for field in prices.__slots__)):
+    failures, sigma = training.failures_per_gpu_year, training.failures_sigma
+    if sigma > 0.0:
+        luck = sigma * dice.stream("training.failures").standard_normal()
+        failures *= float(np.exp(luck - sigma**2 / 2.0))
+    for drawn in (tokens, *(getattr(prices, field) for field in prices.__slots__)):
         drawn.setflags(write=False)
-    return World(scenario, seed, replication, tokens, before, shocks, prices, failures)
+    return World(scenario, seed, replication, tokens, Meter(tokens), shocks, prices, failures)
 
 
 def expected_rent(scenario: Scenario, first_day: int, n_days: int) -> float:
