@@ -64,8 +64,9 @@ class TrainingRun:
     first_day: int
     days: float
     n_training_tokens: float
-    planned_tokens: float
+    due_day: int
     deploy_day: int
+    planned_tokens_by_day: FloatArray
 
     def gpu_hours(self, n_days: int) -> FloatArray:
         """GPU-hours on each day of the window; the last day carries the fraction it used."""
@@ -73,6 +74,11 @@ class TrainingRun:
         share[: self.first_day] = 0.0
         hours: FloatArray = HOURS_PER_DAY * self.gpus * share
         return hours
+
+    def planned_after(self, day: int) -> float:
+        """Share of the tokens it was made for that were planned for `day` and later."""
+        planned = float(self.planned_tokens_by_day.sum())
+        return float(self.planned_tokens_by_day[max(day - self.due_day, 0) :].sum()) / planned if planned else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +228,7 @@ def _charge_releases(
         served = float(used.served_tokens[life].sum())
         costs.append(ReleaseCost(trained, float(serving[life].sum()), served))
         if replaced >= n_days:
-            left = max(1.0 - served / run.planned_tokens, 0.0) if run.planned_tokens > 0.0 else 0.0
+            left = run.planned_after(n_days)
             cash[-1, Account.CLOSING_MODELS] -= trained * left
             economic[-1, Use.TRAINING] -= trained * left
     return tuple(costs)

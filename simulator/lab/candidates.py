@@ -11,15 +11,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from simulator.lab.models import ServedModel, ServingTable, serving_table
+from simulator.lab.models import ServedModel, ServingTable, planned_gpu_hours, serving_table
+from simulator.laws.data_limit import effective_tokens, tokens_for_effective
 from simulator.laws.precision import Precision, quantization_penalty, tokens_for_loss_quantized
 from simulator.laws.scaling import (
     compute_optimal,
-    effective_tokens,
     equivalent_flop,
     loss,
     optimal_loss,
-    tokens_for_effective,
     training_flop,
 )
 from simulator.laws.test_time import MAX_SAMPLES, gain
@@ -49,6 +48,7 @@ class Candidates:
     """By number of samples [nats per token]."""
     n_training_tokens: FloatArray
     training_flop: FloatArray
+    training_gpu_hours: FloatArray
     gpu_seconds_per_token: FloatArray
 
     @property
@@ -56,21 +56,40 @@ class Candidates:
         """Model sizes, in equal ratios [parameters]."""
         return self.serving.n_parameters
 
-    def model(self, precision: int, samples: int, column: float) -> ServedModel:
-        """The model at a place in the table; between two sizes, speeds are interpolated in logs.
+    def row(self, precision: int, samples: int, columns: FloatArray) -> Row:
+        """Models of any sizes, also between the columns: tokens by the law, speeds interpolated in logs.
 
         Log-log interpolation is exact where speed is a power of size, and good to 1e-4 on the roofline.
         """
-        low, part = int(column), column - int(column)
-        size = float(self.sizes[0] * SIZE_STEP**column)
-        kind = self.scenario.precisions[precision]
-        tokens = float(_tokens_for_loss(self.scenario, size, kind, float(self.loss_needed[samples])))
-        seconds = self.gpu_seconds_per_token[:, precision, samples, low]
-        if part > 0.0:
-            above = self.gpu_seconds_per_token[:, precision, samples, low + 1]
-            seconds = seconds ** (1.0 - part) * above**part
-        replica = self.serving.replica_gpus[:, precision, low]
-        return ServedModel(self.release.name, size, tokens, kind, float(SAMPLES[samples]), seconds, replica)
+        sizes: FloatArray = self.sizes[0] * SIZE_STEP**columns
+        tokens = _tokens_for_loss(self.scenario, sizes, self.scenario.precisions[precision], self.loss_needed[samples])
+        low = np.minimum(columns.astype(np.int64), self.sizes.size - 2)
+        part, seconds = columns - low, self.gpu_seconds_per_token[:, precision, samples]
+        between = seconds[:, low] ** (1.0 - part) * seconds[:, low + 1] ** part
+        return Row(sizes, tokens, training_flop(sizes, tokens), between)
+
+    def model(self, precision: int, samples: int, column: float) -> ServedModel:
+        """The model of one size."""
+        row = self.row(precision, samples, np.array([column]))
+        return ServedModel(
+            self.release.name,
+            float(row.n_parameters[0]),
+            float(row.n_training_tokens[0]),
+            self.scenario.precisions[precision],
+            float(SAMPLES[samples]),
+            row.gpu_seconds_per_token[:, 0],
+            self.serving.replica_gpus[:, precision, int(column)],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Candidates of one precision and number of samples, by size; GPU-seconds by accelerator too."""
+
+    n_parameters: FloatArray
+    n_training_tokens: FloatArray
+    training_flop: FloatArray
+    gpu_seconds_per_token: FloatArray
 
 
 @lru_cache(maxsize=64)
@@ -84,7 +103,11 @@ def candidates(scenario: Scenario, release: Release) -> Candidates:
     needed = optimal_loss(scenario.scaling_fit, physical / gain(SAMPLES))
     tokens = np.stack([_tokens_for_loss(scenario, sizes, kind, needed[:, None]) for kind in scenario.precisions])
     seconds = np.stack([serving.per_user_token(scenario, samples) for samples in SAMPLES], axis=2)
-    return Candidates(scenario, release, serving, needed, tokens, training_flop(sizes, tokens), seconds)
+    flop = training_flop(sizes, tokens)
+    hours = np.stack(
+        [planned_gpu_hours(scenario, kind, flop, sizes, release.train_days) for kind in scenario.accelerators]
+    )
+    return Candidates(scenario, release, serving, needed, tokens, flop, hours, seconds)
 
 
 def _tokens_for_loss(

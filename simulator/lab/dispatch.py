@@ -20,8 +20,6 @@ from simulator.laws.load import HourProfile
 from simulator.laws.units import HOURS_PER_DAY, SECONDS_PER_DAY, FloatArray
 from simulator.world.world import World
 
-_NO_LOAD = 1e-300
-
 
 @dataclass(frozen=True, slots=True)
 class Workload:
@@ -80,7 +78,7 @@ class _Load:
         return self.mean * self._share(capacity) / self.rounding
 
     def _share(self, capacity: FloatArray) -> FloatArray:
-        return self.profile.served_share(capacity / np.maximum(self.mean, _NO_LOAD))
+        return self.profile.served_share(_per(capacity, self.mean))
 
 
 def dispatch(world: World, fleet: Fleet, workload: Workload) -> Dispatch:
@@ -138,7 +136,7 @@ def _load(profile: HourProfile, asked: FloatArray, replica_tokens: FloatArray, s
     mean = asked / SECONDS_PER_DAY
     peak = mean * profile.peak
     whole = np.ceil(_per(peak, replica_tokens)) * replica_tokens
-    rounding = np.where(whole > 0.0, whole / np.maximum(peak, _NO_LOAD), 1.0)
+    rounding = np.where(whole > 0.0, _per(whole, peak), 1.0)
     return _Load(mean * rounding, spares * replica_tokens, rounding, profile)
 
 

@@ -303,8 +303,9 @@ class Lab:
             self.today,
             days,
             model.n_training_tokens,
-            choice.planned_tokens,
+            release.due_day,
             deploy_day,
+            choice.planned_tokens_by_day,
         )
         self.runs.append(run)
         self.releases.append(ReleaseRecord(self.scenario, release, choice, deploy_day))
@@ -333,7 +334,9 @@ class Lab:
 
     def _record(self, order: Buy | Reserve, tenure: Tenure, first_day: int, end_day: int, usd: float) -> None:
         name = self.scenario.accelerators[order.accelerator].name
-        seen = f"{self.observe().past_tokens[-7:].mean():.3g} tokens a day last week"
+        index = self.world.calendar.index(self.today)
+        week = min(index, 7)
+        seen = f"{self.world.meter.mean(index - week, index):.3g} tokens a day last week" if week else "no meter yet"
         self.orders.append(
             OrderRecord(self.today, name, tenure, order.gpus, first_day, end_day, usd, order.reason, seen)
         )

@@ -31,8 +31,7 @@ class ServingTable:
     def per_user_token(self, scenario: Scenario, samples: Numbers) -> FloatArray:
         """GPU-seconds per user token at the planned utilisation; `samples` multiplies completions only."""
         demand, serving = scenario.demand, scenario.serving
-        uncached = 1.0 - demand.cached_share * (1.0 - serving.cached_prompt_cost)
-        prompt = demand.prompt_share * uncached * self.prompt_gpu_seconds
+        prompt = demand.prompt_share * serving.prompt_cost(demand.cached_share) * self.prompt_gpu_seconds
         completion = (1.0 - demand.prompt_share) * self.completion_gpu_seconds
         return (prompt + np.asarray(samples) * completion) / serving.target_utilization
 
@@ -43,7 +42,7 @@ def serving_table(scenario: Scenario, n_parameters: FloatArray, precisions: tupl
     prompt, completion, replica = np.empty(shape), np.empty(shape), np.empty(shape)
     for row, accelerator in enumerate(scenario.accelerators):
         for column, precision in enumerate(precisions):
-            speed = scenario.serving.speed(n_parameters, precision, accelerator.chip, scenario.demand.context_tokens)
+            speed = scenario.serving.speed(n_parameters, precision, accelerator.chip, scenario.demand)
             with np.errstate(divide="ignore"):
                 prompt[row, column] = 1.0 / speed.prefill_tokens_per_gpu_second
                 completion[row, column] = 1.0 / speed.decode_tokens_per_gpu_second
@@ -124,6 +123,18 @@ def run_size(
         gpus = min(max(ceil(gpu_hours / hours), gpus + 1), most)
         gpu_hours = run_gpu_hours(scenario, accelerator, training_flop, gpus, failures)
     return RunSize(gpus, gpu_hours)
+
+
+def planned_gpu_hours(
+    scenario: Scenario, accelerator: Accelerator, training_flop: FloatArray, n_parameters: FloatArray, train_days: int
+) -> FloatArray:
+    """GPU-hours of many runs at once, as `run_size` would let them go, but for rounding to whole GPUs."""
+    clusters, per_hour = _clusters(scenario), flop_per_gpu_hour(scenario, accelerator)
+    useful = training_flop / (per_hour * HOURS_PER_DAY * max(train_days, 1))
+    fewest = least_gpus(n_parameters, accelerator.chip.memory_bytes)
+    gpus = np.maximum(np.interp(useful, clusters.useful_gpus, clusters.gpus), fewest)
+    kept = np.interp(gpus, clusters.gpus, clusters.useful_gpus) / np.minimum(gpus, clusters.gpus[-1])
+    return training_flop / (per_hour * kept)
 
 
 @dataclass(frozen=True, slots=True)

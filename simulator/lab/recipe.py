@@ -9,9 +9,9 @@ from typing import Literal, Protocol
 import numpy as np
 from pydantic import Field
 
-from simulator.lab.candidates import SAMPLES, Candidates, candidates, reached_flop
+from simulator.lab.candidates import SAMPLES, Candidates, Row, candidates, reached_flop
 from simulator.lab.forecast import Forecast
-from simulator.lab.models import RunSize, ServedModel, run_size, served_model, work_flop_per_gpu_hour
+from simulator.lab.models import RunSize, ServedModel, planned_gpu_hours, run_size, served_model, work_flop_per_gpu_hour
 from simulator.lab.observation import Observation
 from simulator.lab.procurement import PlanningPrice, Procurement
 from simulator.laws.finance import discount_factors
@@ -20,6 +20,9 @@ from simulator.laws.units import SECONDS_PER_HOUR, FloatArray
 from simulator.world.inputs import Inputs
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario
+
+_FINE: FloatArray = np.linspace(-1.0, 1.0, 17, dtype=np.float64)
+"""Columns of the table around the best, searched once more."""
 
 
 class Lever(StrEnum):
@@ -38,12 +41,18 @@ class Choice:
     training_flop: float
     accelerator: int
     size: RunSize
-    planned_tokens: float
+    planned_tokens_by_day: FloatArray
+    """Tokens it was expected to serve on each day of its planned life."""
     planned_training_usd: float
     planned_serving_usd: float
     quality_met: bool
     limit: str
     """What ended the trade before cost did: "data", "target out of reach", or nothing."""
+
+    @property
+    def planned_tokens(self) -> float:
+        """Tokens it was expected to serve in its planned life [tokens]."""
+        return float(self.planned_tokens_by_day.sum())
 
 
 class Recipe(Protocol):
@@ -73,9 +82,8 @@ class LeverRecipe(Inputs):
     def _cheapest(self, plan: Plan, table: Candidates) -> Choice | None:
         precisions, samples = self._allowed()
         flop = table.training_flop[precisions, samples]
-        total = plan.training_usd_per_flop * flop + plan.serving_usd(
-            table.gpu_seconds_per_token[:, precisions, samples]
-        )
+        training = plan.training_usd_per_gpu_hour * table.training_gpu_hours[plan.accelerator, precisions, samples]
+        total = training + plan.serving_usd(table.gpu_seconds_per_token[:, precisions, samples])
         # Without overtraining the size is the compute-optimal one, whatever serving will cost.
         wanted = total if Lever.OVERTRAIN in self.levers else np.where(np.isfinite(total), flop, np.inf)
         best = np.argmin(wanted, axis=2)
@@ -85,8 +93,18 @@ class LeverRecipe(Inputs):
             return None
         column = int(best[kind, draws])
         ended = column > 0 and not np.isfinite(flop[kind, draws, column - 1])
-        model = table.model(kind, draws, _polished(wanted[kind, draws], column))
+        model = table.model(kind, draws, self._polished(plan, table, kind, draws, column))
         return plan.choice(model, quality_met=True, limit="data" if ended else "")
+
+    def _polished(self, plan: Plan, table: Candidates, precision: int, samples: int, column: int) -> float:
+        """The best size between the neighbours of a column, found on a finer row and the parabola at its bottom."""
+        columns = np.clip(column + _FINE, 0.0, table.sizes.size - 1.0)
+        row = table.row(precision, samples, columns)
+        wanted = row.training_flop
+        if Lever.OVERTRAIN in self.levers:
+            wanted = plan.training_usd(row) + plan.serving_usd(row.gpu_seconds_per_token)
+        best = int(np.argmin(wanted))
+        return float(columns[best] + (_FINE[1] - _FINE[0]) * _bottom(wanted, best))
 
     def _nearest(self, plan: Plan) -> Choice:
         """Nothing meets the target: the best that all the data there is can give."""
@@ -120,10 +138,10 @@ class Plan:
     scenario: Scenario
     release: Release
     prices: PlanningPrice
-    planned_tokens: float
+    tokens_by_day: FloatArray
     discounted_tokens: float
     accelerator: int
-    training_usd_per_flop: float
+    training_usd_per_gpu_hour: float
 
     @staticmethod
     def of(observation: Observation, release: Release, forecast: Forecast, procurement: Procurement) -> Plan:
@@ -138,11 +156,21 @@ class Plan:
             scenario,
             release,
             prices,
-            float(tokens.sum()),
-            float(np.dot(tokens, discount_factors(days - float(observation.day), scenario.discount_per_year))),
+            tokens,
+            float(
+                np.dot(
+                    tokens, discount_factors((days - observation.day).astype(np.float64), scenario.discount_per_year)
+                )
+            ),
             cheapest,
-            float(usd_per_flop[cheapest]),
+            float(prices.training_usd_per_gpu_hour[cheapest]),
         )
+
+    def training_usd(self, row: Row) -> FloatArray:
+        """Cost of the runs of a row on the chosen kind of GPU [USD]."""
+        kind = self.scenario.accelerators[self.accelerator]
+        hours = planned_gpu_hours(self.scenario, kind, row.training_flop, row.n_parameters, self.release.train_days)
+        return self.training_usd_per_gpu_hour * hours
 
     def serving_usd(self, gpu_seconds_per_token: FloatArray) -> FloatArray:
         """Discounted cost of the planned service, on the cheapest kind of GPU for each model [USD]."""
@@ -169,20 +197,18 @@ class Plan:
             flop,
             self.accelerator,
             size,
-            self.planned_tokens,
-            float(self.prices.training_usd_per_gpu_hour[self.accelerator]) * size.gpu_hours,
+            self.tokens_by_day,
+            self.training_usd_per_gpu_hour * size.gpu_hours,
             float(np.min(model.gpu_seconds_per_token * usd_per_second)) * self.discounted_tokens,
             quality_met,
             limit,
         )
 
 
-def _polished(costs: FloatArray, column: int) -> float:
-    """The lowest point of the parabola through the best of a row and its neighbours, as a fractional column."""
-    if not 0 < column < costs.size - 1:
-        return float(column)
-    before, here, after = costs[column - 1 : column + 2]
+def _bottom(costs: FloatArray, best: int) -> float:
+    """Where the parabola through the lowest cost and its neighbours has its bottom, in steps from it."""
+    if not 0 < best < costs.size - 1:
+        return 0.0
+    before, here, after = costs[best - 1 : best + 2]
     bend = before - 2.0 * here + after
-    if not np.isfinite(bend) or bend <= 0.0:
-        return float(column)
-    return column + float(np.clip(0.5 * (before - after) / bend, -0.5, 0.5))
+    return float(np.clip(0.5 * (before - after) / bend, -0.5, 0.5)) if np.isfinite(bend) and bend > 0.0 else 0.0

@@ -8,8 +8,6 @@ that a search may evaluate a whole grid.
 
 import numpy as np
 
-from simulator.laws.data_limit import effective_tokens as effective_tokens
-from simulator.laws.data_limit import tokens_for_effective as tokens_for_effective
 from simulator.laws.fits import ScalingFit
 from simulator.laws.ranges import not_negative, positive
 from simulator.laws.units import (

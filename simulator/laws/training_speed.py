@@ -157,7 +157,7 @@ def goodput(
     """Share of the time that ends up in the model, checkpoints at Young's interval [1].
 
     tau / (M e^(R/M) (e^((tau + delta)/M) - 1)), exact for failures without memory (Daly 2006, Future Generation
-    Computer Systems 22, eq. 20); to first order 1 - sqrt(2 delta / M) - R/M. Always in (0, 1], also where the
+    Computer Systems 22); to first order 1 - sqrt(2 delta / M) - R/M. Always in (0, 1], also where the
     first-order formula turns negative.
 
     Parameters

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, timedelta
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -23,6 +24,9 @@ from simulator.world.roadmap import Release, RoadmapInputs, releases
 
 FitName = Literal["HOFF", "HOFFX", "SARD", "HARM", "BESI"]
 PrecisionName = Literal["bf16", "fp8", "int8", "int4"]
+
+_ONLY_PROMPTS = 1e-6
+"""Completions per user token below which a workload is all prompts."""
 
 
 class ModelInputs(Inputs):
@@ -63,6 +67,10 @@ class ServingInputs(Inputs):
     spare_replicas: Annotated[int, Field(ge=0)] = Field(1, description="replicas kept beyond the need")
     cached_prompt_cost: Share = Field(0.1, description="cost of a cached prompt token / an uncached one")
 
+    def prompt_cost(self, cached_share: float) -> float:
+        """Mean cost of a prompt token / that of an uncached one."""
+        return 1.0 - cached_share * (1.0 - self.cached_prompt_cost)
+
 
 class ByFlop(ServingInputs):
     """Serving priced by FLOP alone: compute-bound at a given utilisation, GPUs divisible, so no spare."""
@@ -70,7 +78,7 @@ class ByFlop(ServingInputs):
     law: Literal["flop"] = "flop"
     utilization: PositiveShare = Field(0.3, description="share of peak FLOP reached while serving")
 
-    def speed(self, n_parameters: FloatArray, precision: Precision, chip: Chip, context_tokens: float) -> ServingSpeed:
+    def speed(self, n_parameters: FloatArray, precision: Precision, chip: Chip, demand: DemandInputs) -> ServingSpeed:
         """Tokens per GPU-second of models of these sizes."""
         return by_flop(n_parameters, precision, chip, self.utilization)
 
@@ -81,9 +89,18 @@ class Roofline(ServingInputs):
     law: Literal["roofline"] = "roofline"
     max_seconds_per_token: Positive = Field(0.05, description="time between output tokens a user accepts [s]")
 
-    def speed(self, n_parameters: FloatArray, precision: Precision, chip: Chip, context_tokens: float) -> ServingSpeed:
+    def speed(self, n_parameters: FloatArray, precision: Precision, chip: Chip, demand: DemandInputs) -> ServingSpeed:
         """Tokens per GPU-second of models of these sizes, 0 where they do not fit or are too slow."""
-        return roofline(n_parameters, n_parameters, precision, chip, context_tokens, self.max_seconds_per_token)
+        prompt = demand.prompt_share * self.prompt_cost(demand.cached_share)
+        return roofline(
+            n_parameters,
+            n_parameters,
+            precision,
+            chip,
+            demand.context_tokens,
+            self.max_seconds_per_token,
+            prompt / max(1.0 - demand.prompt_share, _ONLY_PROMPTS),
+        )
 
 
 class OwnershipInputs(Inputs):
@@ -131,12 +148,20 @@ class Scenario(Inputs):
         730, description="how far past a day any decision may look [days]"
     )
 
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Scenario) and self._declared == other._declared)
+
     def __hash__(self) -> int:
-        return self._hash
+        return hash(self._declared)
 
     @cached_property
-    def _hash(self) -> int:
-        return hash(self.model_dump_json())
+    def _declared(self) -> str:
+        return self.model_dump_json()
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Scenario:
+        """Another scenario with some fields changed, checked anew; nothing cached is carried over."""
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        return Scenario.model_validate({**fields, **(update or {})})
 
     @model_validator(mode="after")
     def _names_and_dates(self) -> Scenario:
