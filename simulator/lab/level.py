@@ -54,19 +54,19 @@ class Level:
 class Schedule:
     """A step function known ahead: the changes agreed on for later days, in any order."""
 
-    __slots__ = ("_changes", "_days", "_totals")
+    __slots__ = ("_changes", "_days", "_steps")
 
     def __init__(self) -> None:
         self._days: list[int] = []
         self._changes: list[float] = []
-        self._totals: FloatArray | None = None
+        self._steps: tuple[FloatArray, FloatArray] | None = None
 
     def add(self, day: int, change: float) -> None:
         """From `day` on the level will be higher by `change`."""
         place = bisect_right(self._days, day)
         self._days.insert(place, day)
         self._changes.insert(place, change)
-        self._totals = None
+        self._steps = None
 
     def __len__(self) -> int:
         return len(self._days)
@@ -82,6 +82,7 @@ class Schedule:
         >>> gpus.at(np.array([9, 10, 40]))
         array([ 0.,  4., 12.])
         """
-        if self._totals is None:
-            self._totals = np.cumsum([0.0, *self._changes])
-        return self._totals[np.searchsorted(self._days, days, side="right")]
+        if self._steps is None:
+            self._steps = np.asarray(self._days, dtype=np.float64), np.cumsum([0.0, *self._changes])
+        changes, totals = self._steps
+        return totals[changes.searchsorted(days, side="right")]

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
 from simulator.lab.fleet import Fleet
 from simulator.lab.models import ServedModel
 from simulator.laws.units import FloatArray
@@ -64,12 +61,3 @@ class Observation:
             if planned.deploy_day <= day:
                 model = planned.model
         return model if model is not None or not self.coming else self.coming[0].model
-
-    def tokens_per_gpu_second(self, days: npt.NDArray[np.int64]) -> FloatArray:
-        """Speed of the model planned to serve on each of later days, [accelerator, day]; 0 before the first."""
-        now = self.serving.tokens_per_gpu_second if self.serving else np.zeros(len(self.scenario.accelerators))
-        if not self.coming or self.coming[0].deploy_day > days[-1]:
-            return np.broadcast_to(now[:, None], (now.size, days.size))
-        speeds = np.stack([now, *(planned.model.tokens_per_gpu_second for planned in self.coming)])
-        switches = [planned.deploy_day for planned in self.coming]
-        return speeds[np.searchsorted(switches, days, side="right")].T

@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
+from math import isfinite
 from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
-from simulator.lab.forecast import Forecast
+from simulator.lab.forecast import Days, Forecast
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Buy, CapRental, Order, Reserve
 from simulator.laws.finance import annuity
@@ -27,8 +28,9 @@ from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario
 from simulator.world.world import expected_rent
 
-_SAMPLE_DAYS = 7
-"""Reviews look ahead at one day a week: enough for levels that move over months."""
+_WEEK: Days = np.arange(7)
+_LEASE_SAMPLE_DAYS = 25
+"""A lease's term is looked at every 25 days, on all weekdays in turn: enough for levels that move over months."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,8 @@ class ReserveBase(Procurement):
         """Lease what the base lacks over the coming term."""
         term = _commitment(observation.scenario, self.term_days)
         lease_price = observation.on_demand_usd_per_gpu_hour * (1.0 - term.discount)
-        need = _Need.ahead(observation, forecast, observation.day, self.term_days, lease_price)
+        days = observation.day + np.arange(0, self.term_days, _LEASE_SAMPLE_DAYS)
+        need = _Need.on(observation, forecast, days, lease_price)
         if need is None:
             return []
         short_by_hour = need.gpus[:, None] * _profile(observation) - need.committed[:, None]
@@ -103,19 +106,19 @@ class ReserveBase(Procurement):
 
 
 class BuyToForecast(Procurement):
-    """Buys what the forecast day's mean need will be when the order arrives, and rents peaks and training."""
+    """Buys what the forecast says the mean need will be when the order arrives, and rents peaks and training."""
 
     kind: Literal["buy_to_forecast"] = "buy_to_forecast"
-    headroom: Positive = Field(1.0, description="GPUs owned / mean need forecast for the delivery day")
+    headroom: Positive = Field(1.0, description="GPUs owned / mean need forecast for the week of delivery")
     least_gpus: Annotated[int, Field(gt=0)] = Field(8, description="smallest order worth placing [GPUs]")
 
     def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
         """Order what will be short when it can arrive."""
         arrival = observation.day + round(observation.scenario.market.lead_days)
-        need = _Need.ahead(observation, forecast, arrival, self.review_days, owned_usd_per_gpu_hour(observation))
+        need = _Need.on(observation, forecast, arrival + _WEEK, owned_usd_per_gpu_hour(observation))
         if need is None:
             return []
-        short = int((self.headroom * need.gpus - need.committed).sum() / need.gpus.size)
+        short = int((self.headroom * need.gpus - need.committed).sum() / _WEEK.size)
         if short < self.least_gpus:
             return []
         return [Buy(need.accelerator, short, f"{self.headroom:g} x the need forecast for day {arrival}")]
@@ -131,30 +134,29 @@ class BuyToForecast(Procurement):
 
 @dataclass(frozen=True, slots=True)
 class _Need:
-    """GPUs of one kind needed to serve, and committed already, on one day a week of a span."""
+    """GPUs of one kind needed to serve on each of some days, and what is committed already, in GPUs of that kind."""
 
     accelerator: int
     gpus: FloatArray
     committed: FloatArray
 
     @staticmethod
-    def ahead(
-        observation: Observation, forecast: Forecast, first_day: int, n_days: int, price: FloatArray
-    ) -> _Need | None:
-        """On the kind that serves cheapest at this price; None if none is on offer or nothing is served."""
-        middle = observation.model_on(first_day + n_days // 2)
-        if middle is None:
+    def on(observation: Observation, forecast: Forecast, days: Days, price: FloatArray) -> _Need | None:
+        """For the model planned to serve in the middle of these days, on the kind that serves it cheapest.
+
+        None if nothing is served then, or no kind that can is on offer at a price.
+        """
+        model = observation.model_on(int(days[days.size // 2]))
+        if model is None:
             return None
-        usd_per_token = price * middle.gpu_seconds_per_token
-        accelerator = int(np.argmin(usd_per_token))
-        if not np.isfinite(usd_per_token[accelerator]):
+        seconds = model.gpu_seconds_per_token
+        usd_per_token = price * seconds
+        accelerator = int(usd_per_token.argmin())
+        if not isfinite(usd_per_token[accelerator]):
             return None
-        days = first_day + np.arange(0, n_days, _SAMPLE_DAYS)
         tokens = forecast.ahead(observation, days)[0]
-        speed = observation.tokens_per_gpu_second(days)
-        on_kind = np.where(speed[accelerator] > 0.0, speed[accelerator], np.inf)
-        committed = np.einsum("kd,kd->d", observation.fleet.committed(days), speed)
-        return _Need(accelerator, tokens / (SECONDS_PER_DAY * on_kind), committed / on_kind)
+        committed = (seconds[accelerator] / seconds) @ observation.fleet.committed(days)
+        return _Need(accelerator, tokens * (seconds[accelerator] / SECONDS_PER_DAY), committed)
 
 
 def owned_usd_per_gpu_hour(observation: Observation) -> FloatArray:
