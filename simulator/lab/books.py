@@ -102,8 +102,9 @@ class Books:
 def settle(world: World, fleet: Fleet, used: Dispatch, runs: Sequence[TrainingRun]) -> Books:
     """Turn GPU-hours, prices and the fleet's history into money, in one pass."""
     n_days = world.calendar.horizon_days
-    cash = np.zeros((n_days, len(Account)))
-    economic = np.zeros((n_days, len(Use)))
+    # Columns lie one after the other in memory: accounts are written whole, and those never used cost nothing.
+    cash = np.zeros((len(Account), n_days)).T
+    economic = np.zeros((len(Use), n_days)).T
     held_cost = _held(world, fleet, used, cash)
     training_unit = _charge_held(used, held_cost, economic)
     _charge_rented(world, used, cash, economic, training_unit)
@@ -113,19 +114,21 @@ def settle(world: World, fleet: Fleet, used: Dispatch, runs: Sequence[TrainingRu
 
 
 def _held(world: World, fleet: Fleet, used: Dispatch, cash: FloatArray) -> FloatArray:
-    """Cost of the GPUs held, used or not [accelerator, day]; posts their cash accounts."""
+    """Cost of the GPUs held, used or not [kind, day]; posts their cash accounts."""
     scenario, lived, own = world.scenario, world.calendar.lived, world.scenario.ownership
-    n_days = cash.shape[0]
-    cost = np.stack([level.path(n_days) for level in fleet.lease_usd_per_day])
-    cash[:, Account.RESERVED] = cost.sum(axis=0)
-    kw = np.array([kind.server_power_kw for kind in scenario.accelerators])
-    rated_kw = kw[:, None] * used.owned_gpus
-    power = rated_kw * (own.average_draw * own.pue * HOURS_PER_DAY) * world.prices.electricity_usd_per_kwh[lived]
-    hosting = rated_kw * (own.hosting_usd_per_kw_month / DAYS_PER_MONTH)
-    cash[:, Account.POWER], cash[:, Account.HOSTING] = power.sum(axis=0), hosting.sum(axis=0)
-    cost += power + hosting
+    usd_per_kwh = scenario.price_outlook.electricity_usd_per_kwh[lived]
+    cost = np.zeros_like(used.owned_gpus)
+    for row, kind in enumerate(used.kinds):
+        leased = fleet.lease_usd_per_day[kind].path(cash.shape[0])
+        rated_kw = used.owned_gpus[row] * scenario.accelerators[kind].server_power_kw
+        power = rated_kw * (own.average_draw * own.pue * HOURS_PER_DAY) * usd_per_kwh
+        hosting = rated_kw * (own.hosting_usd_per_kw_month / DAYS_PER_MONTH)
+        cost[row] = leased + power + hosting
+        cash[:, Account.RESERVED] += leased
+        cash[:, Account.POWER] += power
+        cash[:, Account.HOSTING] += hosting
     for purchase in fleet.purchases:
-        cost[purchase.accelerator] += _own(world, purchase, cash)
+        cost[used.kinds.index(purchase.accelerator)] += _own(world, purchase, cash)
     return cost
 
 
@@ -161,15 +164,15 @@ def resale_bid_usd(world: World, purchase: Purchase) -> FloatArray:
     Server parts x 10^(-0.14 age), never above today's new price, less the spread; network and installation
     fetch nothing (Cottier et al. 2024 for the fall in value).
     """
-    own, lived = world.scenario.ownership, world.calendar.lived
+    own = world.scenario.ownership
+    today = world.prices.purchase_path(purchase.accelerator, world.calendar.lived_indices)
     age_years = np.maximum(np.arange(world.calendar.horizon_days) - purchase.first_day, 0) / DAYS_PER_YEAR
     used_price = purchase.paid_usd_per_gpu * 10.0 ** (-own.value_fall_oom_per_year * age_years)
-    per_gpu = np.minimum(used_price, world.prices.purchase_usd_per_gpu[purchase.accelerator, lived])
-    return purchase.gpus * own.server_overhead * (1.0 - own.resale_spread) * per_gpu
+    return purchase.gpus * own.server_overhead * (1.0 - own.resale_spread) * np.minimum(used_price, today)
 
 
 def _charge_held(used: Dispatch, cost: FloatArray, economic: FloatArray) -> FloatArray:
-    """Split the cost of GPUs held by the hours used; returns training's part [accelerator, day]."""
+    """Split the cost of GPUs held by the hours used; returns training's part [kind, day]."""
     held = used.held_hours
     per_hour = np.divide(cost, held, out=np.zeros_like(cost), where=held > 0.0)
     training = per_hour * used.training_sunk_hours
@@ -183,18 +186,19 @@ def _charge_held(used: Dispatch, cost: FloatArray, economic: FloatArray) -> Floa
 
 
 def _charge_rented(world: World, used: Dispatch, cash: FloatArray, economic: FloatArray, training: FloatArray) -> None:
-    """Rent by the hour goes to the use it was rented for; adds to training's part [accelerator, day]."""
-    lived, days = world.calendar.lived, np.arange(cash.shape[0])
-    rent = world.prices.on_demand_usd_per_gpu_hour[:, lived]
-    spot = world.prices.spot_usd_per_gpu_hour[:, lived]
-    trained = _at(rent, used.training_rented_hours)
-    training += trained
-    served = _at(rent[used.serving_rental, days], used.serving_rented_hours)
-    researched = _at(rent[used.work_rental, days], used.research_rented_hours)
-    on_spot = _at(spot[used.work_rental, days], used.research_spot_hours)
-    cash[:, Account.ON_DEMAND] += trained.sum(axis=0) + served + researched
+    """Rent by the hour goes to the use it was rented for; adds to training's part [kind, day]."""
+    prices, days = world.prices, world.calendar.lived_indices
+    served = _at(prices.rent_path(used.serving_rental, days), used.serving_rented_hours)
+    researched = _at(prices.rent_path(used.work_rental, days), used.research_rented_hours)
+    on_spot = _at(prices.spot_path(used.work_rental, days), used.research_spot_hours)
+    trained = np.zeros(days.size)
+    for row, kind in enumerate(used.kinds):
+        run = _at(prices.rent_path(kind, days), used.training_rented_hours[row])
+        training[row] += run
+        trained += run
+    cash[:, Account.ON_DEMAND] += trained + served + researched
     cash[:, Account.SPOT] += on_spot
-    economic[:, Use.TRAINING] += trained.sum(axis=0)
+    economic[:, Use.TRAINING] += trained
     economic[:, Use.SERVING] += served
     economic[:, Use.RESEARCH] += researched + on_spot
 
@@ -222,7 +226,7 @@ def _charge_releases(
         data = _data_usd(world, run)
         cash[run.first_day, Account.DATA] += data
         economic[run.first_day, Use.TRAINING] += data
-        trained = float(per_hour[run.accelerator] @ run.gpu_hours(n_days)) + data
+        trained = float(per_hour[used.kinds.index(run.accelerator)] @ run.gpu_hours(n_days)) + data
         replaced = n_days if following is None else following.deploy_day
         life = slice(min(run.deploy_day, n_days), min(replaced, n_days))
         served = float(used.served_tokens[life].sum())
@@ -247,7 +251,7 @@ def _close_leases(world: World, leases: Sequence[Lease], cash: FloatArray, econo
     an asset: so a lease signed in the last week cannot lower the total.
     """
     last = world.calendar.horizon_days - 1
-    rent = world.prices.on_demand_usd_per_gpu_hour[:, world.calendar.index(last)]
+    rent = world.prices.rents_on(world.calendar.index(last))
     for lease in leases:
         remaining = max(lease.end_day - (last + 1), 0)
         fetched = rent[lease.accelerator] * (1.0 - lease.discount) * (1.0 - world.scenario.ownership.resale_spread)

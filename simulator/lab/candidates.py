@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from simulator.lab.models import ServedModel, ServingTable, planned_gpu_hours, serving_table
+from simulator.lab.models import ServedModel, ServingTable, planned_gpus, run_gpu_hours, serving_table
 from simulator.laws.data_limit import effective_tokens, tokens_for_effective
 from simulator.laws.precision import Precision, quantization_penalty, tokens_for_loss_quantized
 from simulator.laws.scaling import (
@@ -23,6 +23,7 @@ from simulator.laws.scaling import (
 )
 from simulator.laws.test_time import MAX_SAMPLES, gain
 from simulator.laws.units import FloatArray, Numbers
+from simulator.world.hardware import Accelerator
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario
 
@@ -104,10 +105,16 @@ def candidates(scenario: Scenario, release: Release) -> Candidates:
     tokens = np.stack([_tokens_for_loss(scenario, sizes, kind, needed[:, None]) for kind in scenario.precisions])
     seconds = np.stack([serving.per_user_token(scenario, samples) for samples in SAMPLES], axis=2)
     flop = training_flop(sizes, tokens)
-    hours = np.stack(
-        [planned_gpu_hours(scenario, kind, flop, sizes, release.train_days) for kind in scenario.accelerators]
-    )
+    hours = np.stack([planned_gpu_hours(scenario, release, kind, flop, sizes) for kind in scenario.accelerators])
     return Candidates(scenario, release, serving, needed, tokens, flop, hours, seconds)
+
+
+def planned_gpu_hours(
+    scenario: Scenario, release: Release, kind: Accelerator, training_flop: FloatArray, n_parameters: FloatArray
+) -> FloatArray:
+    """GPU-hours of many runs at once, each on the GPUs that finish it in time."""
+    gpus = planned_gpus(scenario, kind, training_flop, n_parameters, release.train_days)
+    return run_gpu_hours(scenario, kind, training_flop, gpus, scenario.training.failures_per_gpu_year)
 
 
 def _tokens_for_loss(

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from simulator.lab.fleet import Fleet
 from simulator.lab.level import Level
 from simulator.lab.models import ServedModel, work_flop_per_gpu_hour
 from simulator.laws.load import HourProfile
 from simulator.laws.units import HOURS_PER_DAY, SECONDS_PER_DAY, FloatArray
+from simulator.world.market import Indices
 from simulator.world.world import World
 
 
@@ -37,8 +37,12 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class Dispatch:
-    """GPU-hours by day; [accelerator, day] on GPUs already held or rented for training, [day] for the rest."""
+    """GPU-hours by day; [kind, day] on GPUs held or rented for training, [day] for the rest.
 
+    `kinds` are the accelerators ever held or trained on, in merit order: the newest launch first.
+    """
+
+    kinds: tuple[int, ...]
     asked_tokens: FloatArray
     served_tokens: FloatArray
     owned_gpus: FloatArray
@@ -50,12 +54,12 @@ class Dispatch:
     research_sunk_hours: FloatArray
     research_spot_hours: FloatArray
     research_rented_hours: FloatArray
-    serving_rental: npt.NDArray[np.int64]
-    work_rental: npt.NDArray[np.int64]
+    serving_rental: Indices
+    work_rental: Indices
 
     @property
     def held_hours(self) -> FloatArray:
-        """GPU-hours owned or reserved, used or not [accelerator, day]."""
+        """GPU-hours owned or reserved, used or not [kind, day]."""
         return HOURS_PER_DAY * (self.owned_gpus + self.reserved_gpus)
 
 
@@ -83,31 +87,34 @@ class _Load:
 
 def dispatch(world: World, fleet: Fleet, workload: Workload) -> Dispatch:
     """Use the fleet's GPU-hours, day by day, in merit order."""
-    scenario, calendar = world.scenario, world.calendar
-    n_days = calendar.horizon_days
-    days = np.arange(n_days)
-    asked = world.demand_tokens[calendar.lived]
+    scenario, n_days = world.scenario, world.calendar.horizon_days
+    asked = world.demand_tokens[world.calendar.lived]
+    kinds = tuple(sorted(fleet.kinds(), key=lambda kind: scenario.accelerators[kind].launch, reverse=True))
     owned, reserved, training = (
-        np.stack([level.path(n_days) for level in levels]) for levels in (fleet.owned, fleet.reserved, fleet.training)
+        _paths(levels, kinds, n_days) for levels in (fleet.owned, fleet.reserved, fleet.training)
     )
     training_sunk = np.minimum(training, owned + reserved)
     left = owned + reserved - training_sunk
+    model = workload.model_in_service.path(n_days).astype(np.int64)
+    speeds, replicas = _speeds(workload, len(scenario.accelerators))
     serving_rental = workload.serving_rental.path(n_days).astype(np.int64)
-    speed, replica = _by_day(workload, n_days, len(scenario.accelerators))
-    rented_speed, rented_replica = speed[serving_rental, days], replica[serving_rental, days]
-    load = _load(scenario.hour_profile, asked, rented_speed * rented_replica, scenario.serving.spare_replicas)
+    rented_speed = speeds[model, serving_rental]
+    replica_tokens = rented_speed * replicas[model, serving_rental]
+    load = _load(scenario.hour_profile, asked, replica_tokens, scenario.serving.spare_replicas)
 
     serving_sunk = np.zeros_like(left)
-    capacity = np.zeros(n_days)
-    for kind in _newest_first(world, left):
-        before = load.used(capacity)
-        capacity = capacity + left[kind] * speed[kind]
-        serving_sunk[kind] = HOURS_PER_DAY * _per(load.used(capacity) - before, speed[kind])
+    capacity = filled = np.zeros(n_days)
+    for row, kind in enumerate(kinds):
+        if left[row].any():
+            speed, before = speeds[model, kind], filled
+            capacity = capacity + left[row] * speed
+            filled = load.used(capacity)
+            serving_sunk[row] = HOURS_PER_DAY * _per(filled - before, speed)
     with np.errstate(invalid="ignore"):
         rentable = np.where(rented_speed > 0.0, fleet.rental_cap.path(n_days) * rented_speed, 0.0)
-    rented = load.used(capacity + rentable) - load.used(capacity)
-    research = _research(world, workload, HOURS_PER_DAY * left - serving_sunk)
+    rented = load.used(capacity + rentable) - filled
     return Dispatch(
+        kinds,
         asked,
         SECONDS_PER_DAY * load.served(capacity + rentable),
         owned,
@@ -116,19 +123,25 @@ def dispatch(world: World, fleet: Fleet, workload: Workload) -> Dispatch:
         HOURS_PER_DAY * (training - training_sunk),
         serving_sunk,
         HOURS_PER_DAY * _per(rented, rented_speed),
-        *research,
+        *_research(world, workload, kinds, HOURS_PER_DAY * left - serving_sunk),
         serving_rental,
         workload.work_rental.path(n_days).astype(np.int64),
     )
 
 
-def _by_day(workload: Workload, n_days: int, n_accelerators: int) -> tuple[FloatArray, FloatArray]:
-    """Tokens per GPU-second and GPUs per replica of the model in service, [accelerator, day]."""
+def _paths(levels: Sequence[Level], kinds: Sequence[int], n_days: int) -> FloatArray:
+    paths = np.zeros((len(kinds), n_days))
+    for path, kind in zip(paths, kinds, strict=True):
+        if not levels[kind].is_zero:
+            path[:] = levels[kind].path(n_days)
+    return paths
+
+
+def _speeds(workload: Workload, n_accelerators: int) -> tuple[FloatArray, FloatArray]:
+    """Tokens per GPU-second and GPUs per replica, [model, accelerator]; the last row is for no model."""
     nothing = np.zeros(n_accelerators)
-    speeds = np.stack([*(model.tokens_per_gpu_second for model in workload.models), nothing])
-    replicas = np.stack([*(model.replica_gpus for model in workload.models), nothing])
-    model = workload.model_in_service.path(n_days).astype(np.int64)
-    return speeds[model].T, replicas[model].T
+    speeds = np.array([*(model.tokens_per_gpu_second for model in workload.models), nothing])
+    return speeds, np.array([*(model.replica_gpus for model in workload.models), nothing])
 
 
 def _load(profile: HourProfile, asked: FloatArray, replica_tokens: FloatArray, spares: int) -> _Load:
@@ -140,27 +153,22 @@ def _load(profile: HourProfile, asked: FloatArray, replica_tokens: FloatArray, s
     return _Load(mean * rounding, spares * replica_tokens, rounding, profile)
 
 
-def _newest_first(world: World, held: FloatArray) -> list[int]:
-    """The kinds held at all, newest launch first: they give the most tokens per kWh."""
-    kinds = [int(kind) for kind in np.flatnonzero(held.any(axis=1))]
-    return sorted(kinds, key=lambda kind: world.scenario.accelerators[kind].launch, reverse=True)
-
-
-def _research(world: World, workload: Workload, idle_hours: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _research(
+    world: World, workload: Workload, kinds: Sequence[int], idle_hours: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """GPU-hours of research: idle ones, spot, on-demand."""
-    n_days = idle_hours.shape[1]
+    n_days, days = idle_hours.shape[1], world.calendar.lived_indices
     flop = work_flop_per_gpu_hour(world.scenario)
     need = workload.research_flop_per_day.path(n_days)
     sunk = np.zeros_like(idle_hours)
-    for kind in _newest_first(world, idle_hours):
-        sunk[kind] = np.minimum(need / flop[kind], np.maximum(idle_hours[kind], 0.0))
-        need = np.maximum(need - sunk[kind] * flop[kind], 0.0)
+    for row, kind in enumerate(kinds):
+        if idle_hours[row].any():
+            sunk[row] = np.minimum(need / flop[kind], np.maximum(idle_hours[row], 0.0))
+            need = np.maximum(need - sunk[row] * flop[kind], 0.0)
     rental = workload.work_rental.path(n_days).astype(np.int64)
     rented = need / flop[rental]
-    lived, prices = world.calendar.lived, world.prices
-    spot_price = prices.spot_usd_per_gpu_hour[:, lived][rental, np.arange(n_days)]
-    rent_price = prices.on_demand_usd_per_gpu_hour[:, lived][rental, np.arange(n_days)]
-    spot = np.where(spot_price < rent_price, rented * prices.spot_availability[lived], 0.0)
+    cheaper = world.prices.spot_path(rental, days) < world.prices.rent_path(rental, days)
+    spot = np.where(cheaper, rented * world.prices.spot_availability[days], 0.0)
     return sunk, spot, rented - spot
 
 

@@ -23,6 +23,11 @@ class Fleet:
         self.leases: list[Lease] = []
         self._committed = [Schedule() for _ in range(n_accelerators)]
 
+    def kinds(self) -> list[int]:
+        """Accelerators that were ever held, or trained on."""
+        held = zip(self.owned, self.reserved, self.training, strict=True)
+        return [kind for kind, levels in enumerate(held) if not all(level.is_zero for level in levels)]
+
     def commit(self, bound: Purchase | Lease) -> None:
         """GPUs agreed on: known to later reviews from now on, in service only when they arrive."""
         schedule = self._committed[bound.accelerator]

@@ -126,9 +126,10 @@ class Lab:
         return Run(self.policy.name, self.world, used, books, tuple(self.releases), tuple(self.orders), self.n_events)
 
     def market(self) -> Process:
-        """New kinds of GPU and dated changes of price call an extra review."""
+        """New kinds of GPU and dated changes of price: rent what is now cheapest, and review at once."""
         for day in self._announcement_days():
             yield self.env.timeout(day - self.today)
+            self._choose_rental()
             yield self._afternoon(_REVIEW_FLEET)
             self.review()
 
@@ -167,7 +168,6 @@ class Lab:
 
     def review(self) -> None:
         """One review: every order becomes a process of its own."""
-        self._choose_rental()
         for order in self.policy.procurement.review(self.observe(), self.forecast):
             match order:
                 case Buy():
@@ -229,9 +229,9 @@ class Lab:
             self.scenario,
             self.world.demand_tokens[:index],
             self.world.meter,
-            self.world.prices.on_demand_usd_per_gpu_hour[:, index],
-            self.world.prices.purchase_usd_per_gpu[:, index],
-            float(self.world.prices.electricity_usd_per_kwh[index]),
+            self.world.prices.rents_on(index),
+            self.world.prices.purchases_on(index),
+            float(self.scenario.price_outlook.electricity_usd_per_kwh[index]),
             self.fleet,
             self.models[int(self.model_in_service.value)] if self.models else None,
             tuple(self.coming),
@@ -281,7 +281,7 @@ class Lab:
 
     def _choose_rental(self) -> None:
         """Rent the kind with the cheapest token for serving, and with the cheapest FLOP for research."""
-        rent = self.world.prices.on_demand_usd_per_gpu_hour[:, self.world.calendar.index(self.today)]
+        rent = self.world.prices.rents_on(self.world.calendar.index(self.today))
         self.work_rental.set(self.today, int(np.argmin(rent / work_flop_per_gpu_hour(self.scenario))))
         if self.models:
             seconds = self.models[int(self.model_in_service.value)].gpu_seconds_per_token
@@ -292,7 +292,7 @@ class Lab:
         kind, gpus = self.scenario.accelerators[choice.accelerator], float(choice.size.gpus)
         hours = run_gpu_hours(self.scenario, kind, choice.training_flop, gpus, self.world.failures_per_gpu_year)
         # Binary fractions of a day, so that GPUs taken and given back add up to exactly nothing.
-        days = round(hours / HOURS_PER_DAY / gpus * _FRACTIONS) / _FRACTIONS
+        days = round(float(hours) / HOURS_PER_DAY / gpus * _FRACTIONS) / _FRACTIONS
         ready = self.today + (ceil(days - _LAST_BIT) if release.train_days else 0)
         deploy_day = max(ready, release.due_day)
         model = choice.model
@@ -315,7 +315,8 @@ class Lab:
         return round(self.scenario.ownership.useful_life_years * DAYS_PER_YEAR)
 
     def _buy(self, order: Buy) -> Purchase:
-        price = float(self.observe().purchase_usd_per_gpu[order.accelerator])
+        index = self.world.calendar.index(self.today)
+        price = float(self.world.prices.purchases_on(index)[order.accelerator])
         arrives = self.today + self.world.purchase_lead_days(self.today)
         sold = arrives + self._useful_life_days()
         purchase = Purchase(order.accelerator, order.gpus, price, arrives, sold)
@@ -325,7 +326,8 @@ class Lab:
         return purchase
 
     def _sign(self, order: Reserve) -> Lease:
-        rent = float(self.observe().on_demand_usd_per_gpu_hour[order.accelerator])
+        index = self.world.calendar.index(self.today)
+        rent = float(self.world.prices.rents_on(index)[order.accelerator])
         price, end = rent * (1.0 - order.discount), self.today + order.term_days
         lease = Lease(order.accelerator, order.gpus, price, order.discount, self.today, end)
         self.fleet.commit(lease)

@@ -37,6 +37,11 @@ class Level:
         """From `day` on the level is higher by `change`."""
         self.set(day, self.value + change)
 
+    @property
+    def is_zero(self) -> bool:
+        """Whether it never was anything but zero."""
+        return self.value == 0.0 and len(self._days) == 1
+
     def path(self, n_days: int) -> FloatArray:
         """The level on each of the first `n_days` days.
 
@@ -47,6 +52,8 @@ class Level:
         >>> gpus.path(3)
         array([0., 8., 8.])
         """
+        if len(self._days) == 1:
+            return np.full(n_days, self.value)
         edges = np.minimum([*self._days, n_days], n_days)
         return np.repeat(np.asarray(self._values), np.diff(edges))
 

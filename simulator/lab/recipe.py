@@ -9,9 +9,9 @@ from typing import Literal, Protocol
 import numpy as np
 from pydantic import Field
 
-from simulator.lab.candidates import SAMPLES, Candidates, Row, candidates, reached_flop
+from simulator.lab.candidates import SAMPLES, Candidates, Row, candidates, planned_gpu_hours, reached_flop
 from simulator.lab.forecast import Forecast
-from simulator.lab.models import RunSize, ServedModel, planned_gpu_hours, run_size, served_model, work_flop_per_gpu_hour
+from simulator.lab.models import RunSize, ServedModel, run_size, served_model, work_flop_per_gpu_hour
 from simulator.lab.observation import Observation
 from simulator.lab.procurement import PlanningPrice, Procurement
 from simulator.laws.finance import discount_factors
@@ -169,7 +169,7 @@ class Plan:
     def training_usd(self, row: Row) -> FloatArray:
         """Cost of the runs of a row on the chosen kind of GPU [USD]."""
         kind = self.scenario.accelerators[self.accelerator]
-        hours = planned_gpu_hours(self.scenario, kind, row.training_flop, row.n_parameters, self.release.train_days)
+        hours = planned_gpu_hours(self.scenario, self.release, kind, row.training_flop, row.n_parameters)
         return self.training_usd_per_gpu_hour * hours
 
     def serving_usd(self, gpu_seconds_per_token: FloatArray) -> FloatArray:

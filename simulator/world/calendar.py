@@ -45,6 +45,11 @@ class Calendar:
         """The indices of the days from the start to the horizon."""
         return slice(self.history_days, self.history_days + self.horizon_days)
 
+    @property
+    def lived_indices(self) -> npt.NDArray[np.int64]:
+        """The same as whole numbers."""
+        return np.arange(self.history_days, self.history_days + self.horizon_days)
+
     def index(self, day: int) -> int:
         """Where `day` stands in an array of this world."""
         return day + self.history_days

@@ -12,7 +12,7 @@ from pydantic import Field, field_validator, model_validator
 
 from simulator.laws.units import DAYS_PER_YEAR, FloatArray
 from simulator.world.calendar import Calendar
-from simulator.world.dice import Dice, autoregression
+from simulator.world.dice import Dice, arrivals, autoregression
 from simulator.world.inputs import Inputs, NotNegative, OpenShare, Positive, Share
 
 _FLAT_WEEK = (1.0,) * 7
@@ -184,11 +184,10 @@ def draw_shocks(shocks: Shocks, dice: Dice, calendar: Calendar) -> tuple[Shock, 
     """The bursts of one replication, over the whole calendar, in order of day."""
     if shocks.per_year == 0.0:
         return ()
-    counts = dice.stream("demand.shock_days").poisson(shocks.per_year / DAYS_PER_YEAR, calendar.n_days)
-    days = np.repeat(calendar.days, counts)
-    normals = dice.stream("demand.shock_sizes").standard_normal(days.size)
+    found = arrivals(dice.stream("demand.shock_days"), shocks.per_year / DAYS_PER_YEAR, calendar.n_days)
+    normals = dice.stream("demand.shock_sizes").standard_normal(len(found))
     sizes = shocks.size * np.exp(shocks.size_sigma * normals - shocks.size_sigma**2 / 2.0)
-    return tuple(Shock(int(day), float(size)) for day, size in zip(days, sizes, strict=True))
+    return tuple(Shock(day - calendar.history_days, size) for day, size in zip(found, sizes.tolist(), strict=True))
 
 
 def draw_tokens(

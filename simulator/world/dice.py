@@ -27,6 +27,15 @@ class Dice:
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=key)))
 
 
+def arrivals(rng: np.random.Generator, per_day: float, n_days: int) -> list[int]:
+    """Indices of the days on which something happens that comes `per_day` times a day on average (Poisson)."""
+    days, now = [], rng.exponential(1.0 / per_day)
+    while now < n_days:
+        days.append(int(now))
+        now += rng.exponential(1.0 / per_day)
+    return days
+
+
 @lru_cache(maxsize=16)
 def _block_response(persistence: float) -> tuple[FloatArray, FloatArray]:
     """How a block answers its own shocks (lower triangle) and the value before it (column)."""
@@ -57,9 +66,10 @@ def autoregression(normals: FloatArray, persistence: float, sd: float) -> FloatA
     blocks[: normals.size] = innovations
     within, carried = _block_response(persistence)
     path = blocks.reshape(n_blocks, _BLOCK) @ within.T
-    last = 0.0
-    for block in path:
-        block += carried * last
-        last = block[-1]
+    lasts, last = [], 0.0
+    for end in path[:, -1].tolist():
+        lasts.append(last)
+        last = end + carried[-1] * last
+    path += np.outer(lasts, carried)
     flat: FloatArray = path.reshape(-1)
     return flat[: normals.size]

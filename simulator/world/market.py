@@ -12,8 +12,10 @@ from pydantic import Field
 
 from simulator.laws.units import DAYS_PER_YEAR, FloatArray
 from simulator.world.calendar import Calendar
-from simulator.world.dice import Dice, autoregression
+from simulator.world.dice import Dice, arrivals, autoregression
 from simulator.world.inputs import Inputs, NotNegative, OpenShare, Positive, Share
+
+Indices = npt.NDArray[np.int64]
 
 DAYS_PER_QUARTER = 91
 
@@ -88,20 +90,39 @@ class PriceOutlook:
     spot_usd_per_gpu_hour: FloatArray
     purchase_usd_per_gpu: FloatArray
     electricity_usd_per_kwh: FloatArray
-    available_day: npt.NDArray[np.int64]
+    available_day: Indices
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """One replication's prices, same shapes as the outlook."""
+    """One replication's prices: the outlook times the market's ups and downs, which all kinds share."""
 
-    on_demand_usd_per_gpu_hour: FloatArray
-    spot_usd_per_gpu_hour: FloatArray
-    purchase_usd_per_gpu: FloatArray
-    electricity_usd_per_kwh: FloatArray
+    outlook: PriceOutlook
+    rental_factor: FloatArray
+    purchase_factor: FloatArray
     spot_availability: FloatArray
-    purchase_lead_days: npt.NDArray[np.int64]
+    purchase_lead_days: Indices
     """By quarter (91 days) since the start."""
+
+    def rents_on(self, index: int) -> FloatArray:
+        """On-demand rent of every kind on one day [USD/GPU-hour]; inf where not on offer."""
+        return self.outlook.on_demand_usd_per_gpu_hour[:, index] * self.rental_factor[index]
+
+    def purchases_on(self, index: int) -> FloatArray:
+        """Price of every kind on one day [USD/GPU]; inf where not for sale."""
+        return self.outlook.purchase_usd_per_gpu[:, index] * self.purchase_factor[index]
+
+    def rent_path(self, kind: int | Indices, index: Indices) -> FloatArray:
+        """On-demand rent of one kind, or of one kind a day, on these days [USD/GPU-hour]."""
+        return self.outlook.on_demand_usd_per_gpu_hour[kind, index] * self.rental_factor[index]
+
+    def spot_path(self, kind: int | Indices, index: Indices) -> FloatArray:
+        """Spot rent of one kind, or of one kind a day, on these days [USD/GPU-hour]."""
+        return self.outlook.spot_usd_per_gpu_hour[kind, index] * self.rental_factor[index]
+
+    def purchase_path(self, kind: int, index: Indices) -> FloatArray:
+        """Price of one kind on these days [USD/GPU]."""
+        return self.outlook.purchase_usd_per_gpu[kind, index] * self.purchase_factor[index]
 
 
 def price_outlook(market: MarketInputs, calendar: Calendar) -> PriceOutlook:
@@ -143,16 +164,14 @@ def draw_prices(market: MarketInputs, view: PriceOutlook, dice: Dice, calendar: 
     rental = _mean_reverting(
         market.rental_noise_sigma, market.rental_noise_half_life_days, dice, "market.rental", n_days
     )
-    rental = rental * _rises(market.rental_shocks, dice, calendar)
     purchase = _mean_reverting(
         market.purchase_noise_sigma, market.purchase_noise_half_life_days, dice, "market.purchase", n_days
     )
     normals = dice.stream("market.lead").standard_normal(-(-n_days // DAYS_PER_QUARTER))
     return Prices(
-        view.on_demand_usd_per_gpu_hour * rental,
-        view.spot_usd_per_gpu_hour * rental,
-        view.purchase_usd_per_gpu * purchase,
-        view.electricity_usd_per_kwh,
+        view,
+        rental * _rises(market.rental_shocks, dice, calendar),
+        purchase,
         _availability(market, dice, n_days),
         np.rint(market.lead_days * np.exp(market.lead_sigma * normals)).astype(np.int64),
     )
@@ -171,8 +190,7 @@ def _rises(shocks: PriceShocks, dice: Dice, calendar: Calendar) -> FloatArray:
     factor = np.ones(calendar.n_days)
     if shocks.per_year == 0.0:
         return factor
-    counts = dice.stream("market.rises").poisson(shocks.per_year / DAYS_PER_YEAR, calendar.n_days)
-    for index in np.repeat(np.arange(calendar.n_days), counts):
+    for index in arrivals(dice.stream("market.rises"), shocks.per_year / DAYS_PER_YEAR, calendar.n_days):
         age = np.arange(calendar.n_days - index)
         factor[index:] *= 1.0 + shocks.size * np.exp(-age / shocks.decay_days)
     return factor

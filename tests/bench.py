@@ -1,0 +1,90 @@
+"""How long one replication takes, in bare SimPy timeouts of the same run: `make bench`. Prints noise, keeps JSON.
+
+Machines are noisy, so nothing here is a test. Each round times a bare five-process SimPy loop right before one
+replication of the frontier lab, world included, and keeps the ratio; the table gives the median and the spread.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import simpy
+
+from simulator.lab.lab import Lab
+from simulator.lab.policy import default_policies
+from simulator.study.files import load_scenario
+from simulator.world.world import realize
+
+ROUNDS = 15
+TIMEOUTS = 20_000
+LIMIT = 6_000
+"""Bare timeouts allowed for a five-year replication under a monthly review."""
+
+
+def bare_timeout_seconds() -> float:
+    """CPU seconds of one timeout in a five-process SimPy loop."""
+    env = simpy.Environment()
+
+    def ticking() -> simpy.events.ProcessGenerator:
+        while True:
+            yield env.timeout(1)
+
+    for _ in range(5):
+        env.process(ticking())
+    return cpu_seconds(lambda: env.run(until=TIMEOUTS // 5)) / TIMEOUTS
+
+
+def cpu_seconds(work: Callable[[], object]) -> float:
+    """CPU seconds of some work."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def quartiles(values: list[float]) -> tuple[float, float, float]:
+    """Lower quartile, median, upper quartile."""
+    low, middle, high = statistics.quantiles(values, n=4)
+    return low, middle, high
+
+
+def main() -> None:
+    """Time every default policy, print a table, keep the figures."""
+    scenario, policies = load_scenario("frontier_lab"), default_policies()
+    for policy in policies:  # tables that all replications share are made once
+        Lab(realize(scenario, 1, 0), policy).live()
+    found: dict[str, list[float]] = {policy.name: [] for policy in policies}
+    worlds, bare, events = [], [], {}
+    for replication in range(ROUNDS):
+        for policy in policies:
+            gc.collect(0)
+            unit = bare_timeout_seconds()
+            bare.append(unit)
+            worlds.append(cpu_seconds(lambda k=replication: realize(scenario, 1, k)) / unit)
+            run = []
+            found[policy.name].append(
+                cpu_seconds(lambda k=replication, p=policy: run.append(Lab(realize(scenario, 1, k), p).live())) / unit
+            )
+            events[policy.name] = run[0].n_events
+    print(f"bare timeout, CPU us: {' / '.join(f'{1e6 * x:.2f}' for x in quartiles(bare))} (quartiles)")
+    print("one five-year replication of frontier_lab, world included, in bare timeouts")
+    print(f"{'':18}{'lower':>8}{'median':>8}{'upper':>8}{'events':>8}   limit {LIMIT}")
+    rows = {}
+    for name, ratios in [("the world alone", worlds), *found.items()]:
+        low, middle, high = quartiles(ratios)
+        rows[name] = {"lower": low, "median": middle, "upper": high, "events": events.get(name)}
+        verdict = "" if name not in events else "within" if middle <= LIMIT else "ABOVE"
+        print(f"{name:18}{low:8.0f}{middle:8.0f}{high:8.0f}{events.get(name, 0):8}   {verdict}")
+    kept = Path("out") / "bench.json"
+    kept.parent.mkdir(exist_ok=True)
+    kept.write_text(json.dumps({"python": sys.version, "bare_timeout_us": 1e6 * statistics.median(bare), **rows}))
+    print(f"kept in {kept}")
+
+
+if __name__ == "__main__":
+    main()
