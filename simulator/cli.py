@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import click
 
@@ -21,29 +20,42 @@ if TYPE_CHECKING:
     from simulator.study.comparison import Comparison
     from simulator.study.files import Study
 
-_FAILED, _BAD_INPUT, _INTERRUPTED = 1, 2, 130
 _PIPE_WIDTH = 500
 """Columns a table may take where no terminal limits it."""
 
 _SET_HELP = "Override one value of the file, as demand.growth_per_year=4. Repeatable."
 
 
+class _BadInput(click.ClickException):
+    """A mistake of the user's."""
+
+    exit_code = 2
+
+
+class _Interrupted(click.ClickException):
+    """Ctrl-C, with what became of the work."""
+
+    exit_code = 130
+
+    def show(self, file: IO[str] | None = None) -> None:
+        """Say it; it is no error."""
+        click.echo(self.format_message(), file=file, err=True)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; a user's mistake is one message and status 2, Ctrl-C is status 130."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        status = labspend.main(arguments, prog_name="labspend", standalone_mode=False)
+        status = labspend.main(words, prog_name="labspend", standalone_mode=False, obj=shlex.join(["labspend", *words]))
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("Interrupted: nothing was written. The same command starts over, with the same results.", err=True)
-        return _INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that closing it says nothing more
-        return _FAILED
+        click.echo("Interrupted.", err=True)
+        return _Interrupted.exit_code
     except OSError as error:
-        click.echo(f"Error: {error}", err=True)
-        return _FAILED
+        click.echo(f"Error: {f'{error.filename}: ' if error.filename else ''}{error.strerror or error}", err=True)
+        return 1
     return status if isinstance(status, int) else 0
 
 
@@ -92,7 +104,7 @@ def compare(
       labspend compare my_lab.toml --set demand.growth_per_year=4 --json > summary.json
     """
     study = _study(scenario, overrides, seed, replications, policies)
-    command = shlex.join(["labspend", *sys.argv[1:]])
+    command = str(click.get_current_context().obj)
     with _results_folder(out, study) as folder:
         comparison = _compared(study, workers, shown=sys.stderr.isatty() and not quiet)
         _saved(comparison, folder, command, study.text)
@@ -131,23 +143,17 @@ def new(path: Path) -> None:
       labspend new my_lab.toml
     """
     if path.suffix != ".toml":
-        raise _bad_input(f"{path}: the name of a scenario file ends in .toml; try {path.with_suffix('.toml')}")
+        raise _BadInput(f"{path}: the name of a scenario file ends in .toml; try {path.with_suffix('.toml')}")
     text = (Path(__file__).parent / "study" / "starter.toml").read_text(encoding="utf-8")
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        raise _bad_input(f"{path}: is there already, and is not overwritten") from None
+        raise _BadInput(f"{path}: is there already, and is not overwritten") from None
     except OSError as error:
-        raise _bad_input(f"{path}: cannot be written: {error.strerror}") from None
+        raise _BadInput(f"{path}: cannot be written: {error.strerror}") from None
     name = shlex.quote(str(path))
     click.echo(f"Wrote {path}. Next: labspend check {name}, then labspend compare {name}")
-
-
-def _bad_input(message: str) -> click.ClickException:
-    error = click.ClickException(message)
-    error.exit_code = _BAD_INPUT
-    return error
 
 
 def _study(
@@ -163,7 +169,7 @@ def _study(
         return load_study(scenario, overrides, seed=seed, replications=replications, policies=policies)
     except ScenarioError as error:
         lines = str(error)
-        raise _bad_input(f"the scenario cannot be used.\n{lines}" if "\n" in lines else lines) from None
+        raise _BadInput(f"the scenario cannot be used.\n{lines}" if "\n" in lines else lines) from None
 
 
 @contextmanager
@@ -172,21 +178,31 @@ def _results_folder(out: Path | None, study: Study) -> Iterator[Path]:
     folder = _free_folder(Path("out"), study.path.stem) if out is None else out
     made = [missing for missing in (folder, *folder.parents) if not missing.exists()]
     try:
-        folder.mkdir(parents=True, exist_ok=out is not None)
+        _claim(folder, is_new=out is None)
+        yield folder
+    except BaseException as stop:
+        is_saved = folder.is_dir() and any(folder.iterdir())
+        for empty in made:
+            if empty.is_dir() and not any(empty.iterdir()):
+                empty.rmdir()
+        if not isinstance(stop, KeyboardInterrupt):
+            raise
+        if is_saved:
+            raise _Interrupted(f"Interrupted while saving: what is in {folder} may not be complete.") from None
+        raise _Interrupted("Interrupted: nothing was written. The same command gives the same results.") from None
+
+
+def _claim(folder: Path, is_new: bool) -> None:
+    """Make the folder if need be; refuse it if it cannot be written to or anything is in it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=not is_new)
         with tempfile.TemporaryFile(dir=folder):
             pass
         is_empty = not any(folder.iterdir())
     except OSError as error:
-        raise _bad_input(f"{folder}: results cannot be written here: {error.strerror}") from None
+        raise _BadInput(f"{folder}: results cannot be written here: {error.strerror}") from None
     if not is_empty:
-        raise _bad_input(f"{folder}: is not empty, and nothing is written over; name a new folder with --out")
-    try:
-        yield folder
-    except BaseException:
-        for empty in made:
-            if not any(empty.iterdir()):
-                empty.rmdir()
-        raise
+        raise _BadInput(f"{folder}: is not empty, and nothing is written over; name a new folder with --out")
 
 
 def _free_folder(parent: Path, name: str) -> Path:
@@ -199,16 +215,21 @@ def _free_folder(parent: Path, name: str) -> Path:
 
 def _compared(study: Study, workers: int, shown: bool) -> Comparison:
     from simulator.study.experiment import compare as compare_policies
+    from simulator.world.scenario import Misplaced
 
-    with _progress(shown) as progress:
-        return compare_policies(
-            study.scenario,
-            study.policies,
-            replications=study.replications,
-            seed=study.seed,
-            workers=workers,
-            progress=progress,
-        )
+    try:
+        with _progress(shown) as progress:
+            return compare_policies(
+                study.scenario,
+                study.policies,
+                replications=study.replications,
+                seed=study.seed,
+                workers=workers,
+                progress=progress,
+            )
+    except ValueError as error:
+        message = "; ".join([str(error), *getattr(error, "__notes__", [])])
+        raise (_BadInput if isinstance(error, Misplaced) else click.ClickException)(message) from None
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from simulator.laws.units import (
     TOKENS_PER_MILLION_TOKENS,
     FloatArray,
 )
+from simulator.world.scenario import OwnershipInputs
 from simulator.world.world import World
 
 
@@ -127,48 +129,51 @@ def _held(world: World, fleet: Fleet, used: Dispatch, cash: FloatArray) -> Float
         cash[:, Account.RESERVED] += leased
         cash[:, Account.POWER] += power
         cash[:, Account.HOSTING] += hosting
+    bought = {purchase.accelerator for purchase in fleet.purchases}
+    list_price = {kind: world.prices.purchase_path(kind, world.calendar.lived_indices) for kind in bought}
     for purchase in fleet.purchases:
-        cost[used.kinds.index(purchase.accelerator)] += _own(world, purchase, cash)
+        kind = purchase.accelerator
+        _own(world, purchase, list_price[kind], cost[used.kinds.index(kind)], cash)
     return cost
 
 
-def _own(world: World, purchase: Purchase, cash: FloatArray) -> FloatArray:
-    """Value loss and maintenance of one tranche by day; posts what was paid, got back, brought in and left."""
+def _own(world: World, purchase: Purchase, list_price: FloatArray, cost: FloatArray, cash: FloatArray) -> None:
+    """Value loss and upkeep of one tranche, added to the cost of its kind; posts what was paid, got back and left."""
     n_days, own = cash.shape[0], world.scenario.ownership
-    bid = resale_bid_usd(world, purchase)
-    first, sold = max(purchase.first_day, 0), min(purchase.end_day, n_days)
-    value = np.zeros(n_days)
-    value[first:sold] = bid[first:sold]
-    paid = np.zeros(n_days)
+    first, end = max(purchase.first_day, 0), purchase.end_day
+    bid = resale_bid_usd(own, purchase, list_price)
+    held = bid[: end - first]
     all_in_usd = purchase.gpus * purchase.paid_usd_per_gpu * own.all_in_factor
-    opening = purchase.first_day < 0
-    brought_in = float(bid[0]) if opening else 0.0
-    cash[0, Account.OPENING_FLEET] += brought_in
-    if not opening:
-        paid[first] = all_in_usd
-    if purchase.end_day < n_days:
-        paid[sold] -= bid[sold]
-        cash[sold, Account.RESALE] -= bid[sold]
-    cash[:, Account.PURCHASE] += np.maximum(paid, 0.0)
-    cash[-1, Account.CLOSING_FLEET] -= value[-1]
-    upkeep = np.zeros(n_days)
-    upkeep[first:sold] = all_in_usd * own.maintenance_per_year / DAYS_PER_YEAR
-    cash[:, Account.MAINTENANCE] += upkeep
-    loss: FloatArray = paid - np.diff(value, prepend=brought_in) + upkeep
-    return loss
+    brought_in = purchase.first_day < 0
+    cash[first, Account.OPENING_FLEET if brought_in else Account.PURCHASE] += held[0] if brought_in else all_in_usd
+    upkeep = all_in_usd * own.maintenance_per_year / DAYS_PER_YEAR
+    cash[first:end, Account.MAINTENANCE] += upkeep
+    cost[first:end] += upkeep
+    cost[first] += 0.0 if brought_in else all_in_usd - held[0]
+    cost[first + 1 : end] += held[:-1] - held[1:]
+    if end < n_days:
+        cash[end, Account.RESALE] -= bid[end - first]
+        cost[end] += held[-1] - bid[end - first]
+    else:
+        cash[-1, Account.CLOSING_FLEET] -= held[-1]
 
 
-def resale_bid_usd(world: World, purchase: Purchase) -> FloatArray:
-    """What a buyer would pay for the tranche on each day lived [USD].
+def resale_bid_usd(own: OwnershipInputs, purchase: Purchase, list_price: FloatArray) -> FloatArray:
+    """What a buyer would pay for the tranche on each day from its first on [USD].
 
     Server parts x 10^(-0.14 age), never above today's new price, less the spread; network and installation
-    fetch nothing (Cottier et al. 2024 for the fall in value).
+    fetch nothing (Cottier et al. 2024 for the fall in value). `list_price` is by day lived [USD/GPU].
     """
-    own = world.scenario.ownership
-    today = world.prices.purchase_path(purchase.accelerator, world.calendar.lived_indices)
-    age_years = np.maximum(np.arange(world.calendar.horizon_days) - purchase.first_day, 0) / DAYS_PER_YEAR
-    used_price = purchase.paid_usd_per_gpu * 10.0 ** (-own.value_fall_oom_per_year * age_years)
-    return purchase.gpus * own.server_overhead * (1.0 - own.resale_spread) * np.minimum(used_price, today)
+    first = max(purchase.first_day, 0)
+    used_price = purchase.paid_usd_per_gpu * _value_left(own, list_price.size - purchase.first_day)
+    per_gpu = np.minimum(used_price[first - purchase.first_day :], list_price[first:])
+    return per_gpu * (purchase.gpus * own.server_overhead * (1.0 - own.resale_spread))
+
+
+@lru_cache(maxsize=64)
+def _value_left(own: OwnershipInputs, n_days: int) -> FloatArray:
+    """Value of a used GPU / its price when new, by days of age."""
+    return np.power(10.0, -own.value_fall_oom_per_year / DAYS_PER_YEAR * np.arange(n_days))
 
 
 def _charge_held(used: Dispatch, cost: FloatArray, economic: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from simulator.lab.models import ServedModel, ServingTable, planned_gpus, run_gpu_hours, serving_table
+from simulator.lab.models import ServedModel, ServingTable, clusters, flop_per_gpu_hour, planned_gpus, serving_table
 from simulator.laws.data_limit import effective_tokens, tokens_for_effective
 from simulator.laws.precision import Precision, quantization_penalty, tokens_for_loss_quantized
 from simulator.laws.scaling import (
@@ -27,7 +27,7 @@ from simulator.world.hardware import Accelerator
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario
 
-SIZE_STEP = 1.02
+SIZE_STEP = 1.04
 """Neighbouring model sizes differ by this factor; the best is polished between its neighbours."""
 SMALLEST, LARGEST = 0.02, 8.0
 """Sizes searched, as multiples of the compute-optimal size of the release."""
@@ -49,7 +49,8 @@ class Candidates:
     """By number of samples [nats per token]."""
     n_training_tokens: FloatArray
     training_flop: FloatArray
-    training_gpu_hours: FloatArray
+    flop_per_gpu_hour: FloatArray
+    """Of a run of that size, after failures and checkpoints, by accelerator too."""
     gpu_seconds_per_token: FloatArray
 
     @property
@@ -58,29 +59,29 @@ class Candidates:
         return self.serving.n_parameters
 
     def row(self, precision: int, samples: int, columns: FloatArray) -> Row:
-        """Models of any sizes, also between the columns: tokens by the law, speeds interpolated in logs.
+        """Models of sizes between the columns: tokens by the law, the rest interpolated.
 
-        Log-log interpolation is exact where speed is a power of size, and good to 1e-4 on the roofline.
+        Log-log interpolation is exact where speed is a power of size, and good to 2e-4 on the roofline.
         """
         sizes: FloatArray = self.sizes[0] * SIZE_STEP**columns
         tokens = _tokens_for_loss(self.scenario, sizes, self.scenario.precisions[precision], self.loss_needed[samples])
         low = np.minimum(columns.astype(np.int64), self.sizes.size - 2)
         part, seconds = columns - low, self.gpu_seconds_per_token[:, precision, samples]
-        between = seconds[:, low] ** (1.0 - part) * seconds[:, low + 1] ** part
-        return Row(sizes, tokens, training_flop(sizes, tokens), between)
-
-    def model(self, precision: int, samples: int, column: float) -> ServedModel:
-        """The model of one size."""
-        row = self.row(precision, samples, np.array([column]))
-        return ServedModel(
-            self.release.name,
-            float(row.n_parameters[0]),
-            float(row.n_training_tokens[0]),
-            self.scenario.precisions[precision],
-            float(SAMPLES[samples]),
-            row.gpu_seconds_per_token[:, 0],
-            self.serving.replica_gpus[:, precision, int(column)],
+        work = self.flop_per_gpu_hour[:, precision, samples]
+        return Row(
+            sizes,
+            tokens,
+            training_flop(sizes, tokens),
+            work[:, low] * (1.0 - part) + work[:, low + 1] * part,
+            seconds[:, low] ** (1.0 - part) * seconds[:, low + 1] ** part,
         )
+
+    def model(self, precision: int, samples: int, size: float, tokens: float, seconds: FloatArray) -> ServedModel:
+        """The model of one size of a row."""
+        column = int(np.log(size / self.sizes[0]) / np.log(SIZE_STEP))
+        replica = self.serving.replica_gpus[:, precision, min(column, self.sizes.size - 1)]
+        kind = self.scenario.precisions[precision]
+        return ServedModel(self.release.name, size, tokens, kind, float(SAMPLES[samples]), seconds, replica)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,21 @@ class Row:
     n_parameters: FloatArray
     n_training_tokens: FloatArray
     training_flop: FloatArray
+    flop_per_gpu_hour: FloatArray
     gpu_seconds_per_token: FloatArray
+
+    def at(self, column: int, shift: float) -> tuple[float, float, FloatArray]:
+        """Size, tokens and GPU-seconds at `shift` steps from a column, on the parabolas of their logs."""
+        seconds = self.gpu_seconds_per_token[:, column]
+        if shift == 0.0:
+            return float(self.n_parameters[column]), float(self.n_training_tokens[column]), seconds
+        near = slice(column - 1, column + 2)
+        weights = np.array([shift * (shift - 1.0) / 2.0, 1.0 - shift * shift, shift * (shift + 1.0) / 2.0])
+        around = self.gpu_seconds_per_token[:, near]
+        if np.isfinite(around).all():
+            seconds = np.exp(np.log(around) @ weights)
+        size, tokens = np.exp(np.log([self.n_parameters[near], self.n_training_tokens[near]]) @ weights)
+        return float(size), float(tokens), seconds
 
 
 @lru_cache(maxsize=64)
@@ -105,16 +120,17 @@ def candidates(scenario: Scenario, release: Release) -> Candidates:
     tokens = np.stack([_tokens_for_loss(scenario, sizes, kind, needed[:, None]) for kind in scenario.precisions])
     seconds = np.stack([serving.per_user_token(scenario, samples) for samples in SAMPLES], axis=2)
     flop = training_flop(sizes, tokens)
-    hours = np.stack([planned_gpu_hours(scenario, release, kind, flop, sizes) for kind in scenario.accelerators])
-    return Candidates(scenario, release, serving, needed, tokens, flop, hours, seconds)
+    work = np.stack([_work(scenario, release, kind, flop, sizes) for kind in scenario.accelerators])
+    return Candidates(scenario, release, serving, needed, tokens, flop, work, seconds)
 
 
-def planned_gpu_hours(
+def _work(
     scenario: Scenario, release: Release, kind: Accelerator, training_flop: FloatArray, n_parameters: FloatArray
 ) -> FloatArray:
-    """GPU-hours of many runs at once, each on the GPUs that finish it in time."""
+    """FLOP per GPU-hour of many runs at once, each on the GPUs that finish it in time [FLOP]."""
     gpus = planned_gpus(scenario, kind, training_flop, n_parameters, release.train_days)
-    return run_gpu_hours(scenario, kind, training_flop, gpus, scenario.training.failures_per_gpu_year)
+    failures = scenario.training.failures_per_gpu_year
+    return flop_per_gpu_hour(scenario, kind) * clusters(scenario.training, failures).goodput(gpus)
 
 
 def _tokens_for_loss(

@@ -228,7 +228,7 @@ class Lab:
             self.today,
             self.scenario,
             self.world.demand_tokens[:index],
-            self.world.meter,
+            self.world.meter.until(index),
             self.world.prices.rents_on(index),
             self.world.prices.purchases_on(index),
             float(self.scenario.price_outlook.electricity_usd_per_kwh[index]),

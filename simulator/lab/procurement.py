@@ -25,7 +25,7 @@ from simulator.laws.units import (
 from simulator.world.inputs import Inputs, NotNegative, Positive, Share
 from simulator.world.market import Commitment
 from simulator.world.roadmap import Release
-from simulator.world.scenario import Scenario
+from simulator.world.scenario import Misplaced, Scenario
 from simulator.world.world import expected_rent
 
 _WEEK: Days = np.arange(7)
@@ -216,5 +216,5 @@ def _commitment(scenario: Scenario, term_days: int) -> Commitment:
     offered = [found for found in scenario.market.commitment if found.term_days <= term_days]
     if not offered:
         terms = ", ".join(str(found.term_days) for found in scenario.market.commitment) or "none"
-        raise ValueError(f"no lease of {term_days} days is on offer (market.commitment has terms: {terms})")
+        raise Misplaced("market.commitment", f"must offer a term of {term_days} days or less, to reserve", terms)
     return max(offered, key=lambda found: found.term_days)

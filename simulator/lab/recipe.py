@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Literal, Protocol
 
 import numpy as np
 from pydantic import Field
 
-from simulator.lab.candidates import SAMPLES, Candidates, Row, candidates, planned_gpu_hours, reached_flop
+from simulator.lab.candidates import SAMPLES, Candidates, candidates, reached_flop
 from simulator.lab.forecast import Forecast
 from simulator.lab.models import RunSize, ServedModel, run_size, served_model, work_flop_per_gpu_hour
 from simulator.lab.observation import Observation
@@ -19,9 +20,9 @@ from simulator.laws.scaling import training_flop
 from simulator.laws.units import SECONDS_PER_HOUR, FloatArray
 from simulator.world.inputs import Inputs
 from simulator.world.roadmap import Release
-from simulator.world.scenario import Scenario
+from simulator.world.scenario import Misplaced, Scenario
 
-_FINE: FloatArray = np.linspace(-1.0, 1.0, 17, dtype=np.float64)
+_FINE: FloatArray = np.linspace(-1.0, 1.0, 33, dtype=np.float64)
 """Columns of the table around the best, searched once more."""
 
 
@@ -82,29 +83,31 @@ class LeverRecipe(Inputs):
     def _cheapest(self, plan: Plan, table: Candidates) -> Choice | None:
         precisions, samples = self._allowed()
         flop = table.training_flop[precisions, samples]
-        training = plan.training_usd_per_gpu_hour * table.training_gpu_hours[plan.accelerator, precisions, samples]
-        total = training + plan.serving_usd(table.gpu_seconds_per_token[:, precisions, samples])
-        # Without overtraining the size is the compute-optimal one, whatever serving will cost.
-        wanted = total if Lever.OVERTRAIN in self.levers else np.where(np.isfinite(total), flop, np.inf)
-        best = np.argmin(wanted, axis=2)
+        total = plan.training_usd(flop, table.flop_per_gpu_hour[:, precisions, samples])
+        total += plan.serving_usd(table.gpu_seconds_per_token[:, precisions, samples])
+        wanted = self._wanted(total, flop)
+        best = wanted.argmin(axis=2)
         costs = np.take_along_axis(total, best[..., None], axis=2)[..., 0]
-        kind, draws = (int(i) for i in np.unravel_index(np.argmin(costs), costs.shape))
+        kind, draws = divmod(int(costs.argmin()), costs.shape[1])
         if not np.isfinite(costs[kind, draws]):
             return None
         column = int(best[kind, draws])
         ended = column > 0 and not np.isfinite(flop[kind, draws, column - 1])
-        model = table.model(kind, draws, self._polished(plan, table, kind, draws, column))
+        model = self._polished(plan, table, kind, draws, column)
         return plan.choice(model, quality_met=True, limit="data" if ended else "")
 
-    def _polished(self, plan: Plan, table: Candidates, precision: int, samples: int, column: int) -> float:
-        """The best size between the neighbours of a column, found on a finer row and the parabola at its bottom."""
-        columns = np.clip(column + _FINE, 0.0, table.sizes.size - 1.0)
-        row = table.row(precision, samples, columns)
-        wanted = row.training_flop
-        if Lever.OVERTRAIN in self.levers:
-            wanted = plan.training_usd(row) + plan.serving_usd(row.gpu_seconds_per_token)
-        best = int(np.argmin(wanted))
-        return float(columns[best] + (_FINE[1] - _FINE[0]) * _bottom(wanted, best))
+    def _wanted(self, total: FloatArray, flop: FloatArray) -> FloatArray:
+        """What is least at the best size: all cost, or without overtraining the run's FLOP, whatever serving costs."""
+        return total if Lever.OVERTRAIN in self.levers else np.where(np.isfinite(total), flop, np.inf)
+
+    def _polished(self, plan: Plan, table: Candidates, precision: int, samples: int, column: int) -> ServedModel:
+        """The best model between the neighbours of a column: a finer row, and the parabola at its bottom."""
+        row = table.row(precision, samples, np.clip(column + _FINE, 0.0, table.sizes.size - 1.0))
+        total = plan.training_usd(row.training_flop, row.flop_per_gpu_hour)
+        wanted = self._wanted(total + plan.serving_usd(row.gpu_seconds_per_token), row.training_flop)
+        best = int(wanted.argmin())
+        size, tokens, seconds = row.at(best, _bottom(wanted, best))
+        return table.model(precision, samples, size, tokens, seconds)
 
     def _nearest(self, plan: Plan) -> Choice:
         """Nothing meets the target: the best that all the data there is can give."""
@@ -121,7 +124,9 @@ class LeverRecipe(Inputs):
             ).tokens_per_gpu_second.any()
         ]
         if not servable:
-            raise ValueError(f"no GPU on offer can serve any model for {release.name} within the time per token")
+            kinds = ", ".join(accelerator.name for accelerator in scenario.accelerators)
+            rule = f"must offer a GPU that can serve a model for {release.name} within the time per token"
+            raise Misplaced("market.quote", rule, kinds)
         best = max(servable, key=lambda model: reached_flop(scenario, release, model))
         return plan.choice(best, quality_met=False, limit="target out of reach")
 
@@ -157,20 +162,14 @@ class Plan:
             release,
             prices,
             tokens,
-            float(
-                np.dot(
-                    tokens, discount_factors((days - observation.day).astype(np.float64), scenario.discount_per_year)
-                )
-            ),
+            float(tokens.dot(_discounts(scenario.discount_per_year, release.due_day - observation.day, tokens.size))),
             cheapest,
             float(prices.training_usd_per_gpu_hour[cheapest]),
         )
 
-    def training_usd(self, row: Row) -> FloatArray:
-        """Cost of the runs of a row on the chosen kind of GPU [USD]."""
-        kind = self.scenario.accelerators[self.accelerator]
-        hours = planned_gpu_hours(self.scenario, self.release, kind, row.training_flop, row.n_parameters)
-        return self.training_usd_per_gpu_hour * hours
+    def training_usd(self, training_flop: FloatArray, flop_per_gpu_hour: FloatArray) -> FloatArray:
+        """Cost of runs on the chosen kind of GPU; `flop_per_gpu_hour` is by accelerator too [USD]."""
+        return training_flop * (self.training_usd_per_gpu_hour / flop_per_gpu_hour[self.accelerator])
 
     def serving_usd(self, gpu_seconds_per_token: FloatArray) -> FloatArray:
         """Discounted cost of the planned service, on the cheapest kind of GPU for each model [USD]."""
@@ -203,6 +202,11 @@ class Plan:
             quality_met,
             limit,
         )
+
+
+@lru_cache(maxsize=256)
+def _discounts(rate_per_year: float, first_day: int, n_days: int) -> FloatArray:
+    return discount_factors(np.arange(first_day, first_day + n_days, dtype=np.float64), rate_per_year)
 
 
 def _bottom(costs: FloatArray, best: int) -> float:

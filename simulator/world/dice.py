@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from zlib import crc32
 
 import numpy as np
 
 from simulator.laws.units import FloatArray
-
-_BLOCK = 64
-"""Days per block of the autoregression: one matrix product each, exact to rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +32,6 @@ def arrivals(rng: np.random.Generator, per_day: float, n_days: int) -> list[int]
     return days
 
 
-@lru_cache(maxsize=16)
-def _block_response(persistence: float) -> tuple[FloatArray, FloatArray]:
-    """How a block answers its own shocks (lower triangle) and the value before it (column)."""
-    powers: FloatArray = persistence ** np.arange(_BLOCK + 1.0)
-    lag = np.arange(_BLOCK)[:, None] - np.arange(_BLOCK)[None, :]
-    return np.where(lag >= 0, powers[np.clip(lag, 0, None)], 0.0), powers[1:]
-
-
 def autoregression(normals: FloatArray, persistence: float, sd: float) -> FloatArray:
     """A stationary AR(1) path with standard deviation `sd`, driven by unit normals.
 
@@ -59,17 +47,10 @@ def autoregression(normals: FloatArray, persistence: float, sd: float) -> FloatA
         return np.zeros(normals.shape)
     innovations: FloatArray = normals * (sd * np.sqrt(1.0 - persistence**2))
     innovations[0] = normals[0] * sd
-    if persistence == 0.0:
-        return innovations
-    n_blocks = -(-normals.size // _BLOCK)
-    blocks = np.zeros(n_blocks * _BLOCK)
-    blocks[: normals.size] = innovations
-    within, carried = _block_response(persistence)
-    path = blocks.reshape(n_blocks, _BLOCK) @ within.T
-    lasts, last = [], 0.0
-    for end in path[:, -1].tolist():
-        lasts.append(last)
-        last = end + carried[-1] * last
-    path += np.outer(lasts, carried)
-    flat: FloatArray = path.reshape(-1)
-    return flat[: normals.size]
+    # x[t] = sum of persistence^j innovations[t - j], summed over windows twice as long at each pass. Each value
+    # takes in only earlier ones, so the first days do not depend on how many follow, to the last bit.
+    reach, weight = 1, persistence
+    while reach < innovations.size:
+        innovations[reach:] += weight * innovations[:-reach]
+        reach, weight = 2 * reach, weight * weight
+    return innovations

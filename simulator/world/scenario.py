@@ -23,6 +23,9 @@ from simulator.world.market import MarketInputs, PriceOutlook, price_outlook
 from simulator.world.roadmap import Release, RoadmapInputs, releases
 
 FitName = Literal["HOFF", "HOFFX", "SARD", "HARM", "BESI"]
+MOST_DAYS = 36_525
+"""A century: longer horizons are surely a mistake."""
+
 PrecisionName = Literal["bf16", "fp8", "int8", "int4"]
 
 _ONLY_PROMPTS = 1e-6
@@ -128,7 +131,7 @@ class Scenario(Inputs):
     title: str
     question: str = ""
     start: date = Field(description="day 0")
-    horizon_days: Annotated[int, Field(gt=0)] = Field(description="days simulated [days]")
+    horizon_days: Annotated[int, Field(gt=0, le=MOST_DAYS)] = Field(description="days simulated [days]")
     history_days: Annotated[int, Field(ge=0)] = Field(56, description="days metered before the start [days]")
     discount_per_year: Annotated[float, Field(gt=-1)] = Field(0.08, description="for present values and plans")
     unserved_usd_per_million_tokens: NotNegative = Field(0.0, description="price of a refused token, shown apart")
@@ -253,6 +256,9 @@ class Misplaced(ValueError):
         super().__init__(f"{where}: {rule} (got {value})")
         self.where, self.rule, self.value = where, rule, value
 
+    def __reduce__(self) -> tuple[type[Misplaced], tuple[object, ...]]:
+        return type(self), (self.where, self.rule, self.value)
+
 
 class UnknownName(Misplaced):
     """A name that nothing bears, with the names there are."""
@@ -260,3 +266,6 @@ class UnknownName(Misplaced):
     def __init__(self, where: str, name: str, known: tuple[str, ...]) -> None:
         super().__init__(where, f"is not known; there are {', '.join(known)}", repr(name))
         self.name, self.known = name, known
+
+    def __reduce__(self) -> tuple[type[Misplaced], tuple[object, ...]]:
+        return type(self), (self.where, self.name, self.known)

@@ -33,8 +33,15 @@ class Meter:
 
     def __init__(self, tokens: FloatArray) -> None:
         logs = np.log(np.maximum(tokens, 1.0))
-        self._tokens, self._logs = _before(tokens), _before(logs)
-        self._timed_logs, self._log_squares = _before(logs * np.arange(tokens.size)), _before(logs * logs)
+        self._tokens, self._logs, self._log_squares = _before(tokens), _before(logs), _before(logs * logs)
+        self._timed_logs = _before(logs * np.arange(float(tokens.size)))
+
+    def until(self, end: int) -> Meter:
+        """The same meter before the day at index `end`: it knows nothing of that day and later ones."""
+        seen = Meter.__new__(Meter)
+        for name in Meter.__slots__:
+            setattr(seen, name, getattr(self, name)[: end + 1])
+        return seen
 
     def mean(self, first: int, end: int) -> float:
         """Mean tokens a day over indices first to end - 1 [tokens]."""

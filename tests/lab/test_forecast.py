@@ -7,10 +7,9 @@ from datetime import date
 
 import numpy as np
 import pytest
+from strategies import observed
 
-from simulator.lab.fleet import Fleet
 from simulator.lab.forecast import Expected, Forecast, KnownDemand, LastValue, PerfectForesight, Trend
-from simulator.lab.observation import Observation
 from simulator.laws.units import FloatArray
 from simulator.study.files import load_scenario
 from simulator.world.scenario import Scenario
@@ -28,23 +27,7 @@ def frontier() -> Scenario:
 
 
 def with_demand(world: World, tokens: FloatArray) -> World:
-    return replace(world, demand_tokens=tokens, meter=Meter(tokens))
-
-
-def observation(world: World, day: int = TODAY) -> Observation:
-    index = world.calendar.index(day)
-    return Observation(
-        day,
-        world.scenario,
-        world.demand_tokens[:index],
-        world.meter,
-        world.prices.on_demand_usd_per_gpu_hour[:, index],
-        world.prices.purchase_usd_per_gpu[:, index],
-        float(world.prices.electricity_usd_per_kwh[index]),
-        Fleet(len(world.scenario.accelerators)),
-        None,
-        (),
-    )
+    return replace(world, demand_tokens=tokens, meter=Meter.of(tokens))
 
 
 def exponential(world: World, per_day: float) -> FloatArray:
@@ -57,7 +40,7 @@ def test_a_trend_is_exact_on_plain_growth_as_far_as_it_was_seen(
     frontier: Scenario, per_day: float, carry: float
 ) -> None:
     world = realize(frontier)
-    seen = observation(with_demand(world, exponential(world, per_day)))
+    seen = observed(with_demand(world, exponential(world, per_day)), TODAY)
     # 156 days were metered by day 100: 22 whole weeks, 154 days.
     reach = int(carry * 154)
     days = TODAY + np.arange(0, 500)
@@ -74,7 +57,7 @@ def test_a_trend_learns_from_its_window_alone(frontier: Scenario) -> None:
     world = realize(frontier)
     tokens = exponential(world, 0.01)
     tokens[: world.calendar.index(TODAY - 28)] = 5.0
-    seen = observation(with_demand(world, tokens))
+    seen = observed(with_demand(world, tokens), TODAY)
     days = TODAY + np.arange(20)
     np.testing.assert_allclose(Trend(window_days=28).ahead(seen, days)[0], 1e12 * np.exp(0.01 * days), rtol=1e-6)
 
@@ -82,7 +65,7 @@ def test_a_trend_learns_from_its_window_alone(frontier: Scenario) -> None:
 def test_the_spread_of_a_trend_is_that_of_a_regression(frontier: Scenario) -> None:
     # Textbook prediction variance: s^2 (1 + 1/n + (x - mean x)^2 / Sxx), from numpy's own fit.
     world = realize(frontier, 4)
-    seen = observation(world)
+    seen = observed(world, TODAY)
     x = np.arange(154)
     logs = np.log(seen.past_tokens[-154:])
     slope, intercept = np.polyfit(x, logs, 1)
@@ -94,7 +77,7 @@ def test_the_spread_of_a_trend_is_that_of_a_regression(frontier: Scenario) -> No
 
 def test_last_value_is_the_mean_of_four_weeks_for_ever(frontier: Scenario) -> None:
     world = realize(frontier, 4)
-    seen = observation(world)
+    seen = observed(world, TODAY)
     mean, spread = LastValue().ahead(seen, AHEAD)
     np.testing.assert_allclose(mean, seen.past_tokens[-28:].mean(), rtol=1e-9)
     assert (np.diff(spread) > 0.0).all()
@@ -104,7 +87,7 @@ def test_last_value_is_the_mean_of_four_weeks_for_ever(frontier: Scenario) -> No
 
 
 def test_expected_is_what_the_scenario_declares(frontier: Scenario) -> None:
-    mean, spread = Expected().ahead(observation(realize(frontier, 4, 2)), AHEAD)
+    mean, spread = Expected().ahead(observed(realize(frontier, 4, 2), TODAY), AHEAD)
     view, calendar = frontier.demand_outlook, frontier.calendar
     for place, day in enumerate(AHEAD):
         assert mean[place] == view.tokens[calendar.index(int(day))]
@@ -113,14 +96,14 @@ def test_expected_is_what_the_scenario_declares(frontier: Scenario) -> None:
 
 def test_known_demand_is_the_worlds(frontier: Scenario) -> None:
     world = realize(frontier, 4, 2)
-    mean, spread = PerfectForesight().in_world(world).ahead(observation(world), AHEAD)
+    mean, spread = PerfectForesight().in_world(world).ahead(observed(world, TODAY), AHEAD)
     np.testing.assert_array_equal(mean, world.demand_tokens[world.calendar.index(0) + AHEAD])
     np.testing.assert_array_equal(spread, 0.0)
 
 
 def test_foresight_without_a_world_says_so(frontier: Scenario) -> None:
     with pytest.raises(ValueError, match="in_world"):
-        PerfectForesight().ahead(observation(realize(frontier)), AHEAD)
+        PerfectForesight().ahead(observed(realize(frontier), TODAY), AHEAD)
 
 
 @pytest.mark.parametrize("forecast", FORECASTS, ids=NAMES)
@@ -129,8 +112,8 @@ def test_none_sees_the_future(frontier: Scenario, forecast: Forecast) -> None:
     other = world.demand_tokens.copy()
     other[world.calendar.index(TODAY) :] *= np.linspace(3.0, 50.0, other.size - world.calendar.index(TODAY))
     for here, there in zip(
-        forecast.ahead(observation(world), AHEAD),
-        forecast.ahead(observation(with_demand(world, other)), AHEAD),
+        forecast.ahead(observed(world, TODAY), AHEAD),
+        forecast.ahead(observed(with_demand(world, other), TODAY), AHEAD),
         strict=True,
     ):
         np.testing.assert_array_equal(here, there)
@@ -139,7 +122,7 @@ def test_none_sees_the_future(frontier: Scenario, forecast: Forecast) -> None:
 def test_what_is_observed_holds_nothing_of_the_future(frontier: Scenario) -> None:
     # The meter ends with yesterday: a policy that asks it for tomorrow gets no answer.
     world = realize(frontier, 4, 2)
-    seen = observation(world)
+    seen = observed(world, TODAY)
     assert seen.past_tokens.size == world.calendar.index(TODAY)
     with pytest.raises((IndexError, ValueError)):
         seen.meter.mean(seen.past_tokens.size, seen.past_tokens.size + 7)
@@ -151,7 +134,7 @@ def test_a_lab_without_a_past_still_has_a_forecast(frontier: Scenario, forecast:
     world = realize(frontier.model_copy(update={"history_days": history_days}))
     bound = forecast.in_world(world) if isinstance(forecast, PerfectForesight) else forecast
     days = np.arange(0, 400)
-    mean, spread = bound.ahead(observation(world, 0), days)
+    mean, spread = bound.ahead(observed(world, 0), days)
     assert mean.shape == spread.shape == days.shape
     assert np.isfinite(mean).all()
     assert np.isfinite(spread).all()
@@ -166,7 +149,7 @@ def test_a_lab_without_a_past_still_has_a_forecast(frontier: Scenario, forecast:
 def test_beyond_the_worlds_last_day_a_forecast_still_answers(frontier: Scenario, forecast: Forecast) -> None:
     world = realize(frontier)
     bound = forecast.in_world(world) if isinstance(forecast, PerfectForesight) else forecast
-    mean, spread = bound.ahead(observation(world), np.array([5_000, 50_000]))
+    mean, spread = bound.ahead(observed(world, TODAY), np.array([5_000, 50_000]))
     assert np.isfinite(mean).all()
     assert np.isfinite(spread).all()
 
@@ -185,10 +168,10 @@ def test_the_forecast_of_noise_of_mean_one_has_the_mean(frontier: Scenario) -> N
         }
     )
     scenario = frontier.model_copy(update={"demand": demand, "history_days": 182, "start": date(2026, 6, 1)})
-    found = np.array([Trend().ahead(observation(realize(scenario, 1, k), 0), np.array([0]))[0][0] for k in range(200)])
+    found = np.array([Trend().ahead(observed(realize(scenario, 1, k), 0), np.array([0]))[0][0] for k in range(200)])
     assert found.mean() == pytest.approx(5.0e12, abs=4 * found.std() / np.sqrt(200))
 
 
 def test_known_demand_needs_no_meter(frontier: Scenario) -> None:
     world = realize(frontier.model_copy(update={"history_days": 0}))
-    assert KnownDemand(world).ahead(observation(world, 0), np.array([0]))[0][0] == world.demand_tokens[0]
+    assert KnownDemand(world).ahead(observed(world, 0), np.array([0]))[0][0] == world.demand_tokens[0]

@@ -1,0 +1,218 @@
+"""Pictures of money: what was spent, on what, and how policies differ."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter
+
+from simulator.lab.books import Account
+from simulator.laws.units import DAYS_PER_MONTH, FloatArray
+from simulator.show.money import money, money_tick
+from simulator.show.style import (
+    GRID,
+    INK,
+    LABEL,
+    MUTED,
+    SMALL,
+    apart,
+    as_dates,
+    caption,
+    cheapest,
+    date_axis,
+    dress,
+    money_axis,
+    new_axes,
+    part_look,
+    policy_look,
+    stack_legend,
+)
+from simulator.show.table import difference_percent, verdict
+from simulator.study.comparison import QUANTILES, Comparison
+
+_LABEL_GAP = 0.052
+_TALLEST_FAN = 3.0
+"""A 90 % band higher than this many times the highest median is cut off."""
+
+_SPEND = (
+    ("GPUs bought, less resale", (Account.PURCHASE, Account.RESALE)),
+    ("reserved", (Account.RESERVED,)),
+    ("on-demand", (Account.ON_DEMAND,)),
+    ("spot", (Account.SPOT,)),
+    ("power, hosting, maintenance", (Account.POWER, Account.HOSTING, Account.MAINTENANCE)),
+    ("data", (Account.DATA,)),
+)
+SPEND_LABELS = tuple(label for label, _ in _SPEND)
+
+
+def cumulative_cost(comparison: Comparison, ax: Axes | None = None) -> Axes:
+    """Money spent since the start: a fan per policy, and a ring where it ends once what is left is counted."""
+    ax = new_axes() if ax is None else ax
+    dates = as_dates(comparison.dates)
+    fans = np.quantile(comparison.days.cumulative_cash_usd, QUANTILES, axis=1).astype(np.float64)
+    net = np.median(comparison.by_policy("cumulative_cost_usd"), axis=1)
+    ends = []
+    for number, name in enumerate(comparison.policy_names):
+        look = policy_look(number)
+        p5, p25, p50, p75, p95 = fans[:, number]
+        ax.fill_between(dates, p5, p95, color=look.colour, alpha=0.07, linewidth=0)
+        ax.fill_between(dates, p25, p75, color=look.colour, alpha=0.16, linewidth=0)
+        for edge in (p5, p95):
+            ax.plot(dates, edge, color=look.colour, linestyle=look.dash, linewidth=0.7, alpha=0.6)
+        ax.plot(dates, p50, color=look.colour, linestyle=look.dash, linewidth=2.2, label=name, zorder=3)
+        ring = ax.plot(dates[-1:], net[number : number + 1], "o", color=look.colour, markersize=8, zorder=4)[0]
+        ring.set(markerfacecolor="white", clip_on=False)
+        ends.append((float(p50[-1]), f"{name}  {money(float(p50[-1]))}", look.colour))
+    top, cut = _top(comparison, fans)
+    ax.set_ylim(min(0.0, float(fans.min()), float(net.min())), top)
+    bands = "Line: median; bands: 50 % and 90 % of worlds; ring: median with opening and closing inventory. "
+    dress(
+        ax,
+        verdict(comparison).rstrip("."),
+        "money spent since the start [USD]",
+        f"{bands}{cut}\n{caption(comparison)}",
+    )
+    date_axis(ax)
+    money_axis(ax)
+    ax.set_xlim(dates[0], max(dates[-1], dates[0] + 1.0))
+    _label_ends(ax, ends)
+    return ax
+
+
+def _top(comparison: Comparison, fans: FloatArray) -> tuple[float, str]:
+    """How high the axis goes; a 90 % band that would flatten all medians is cut, and that is said."""
+    highest = fans.max(axis=(1, 2))
+    if highest[-1] <= _TALLEST_FAN * highest[2]:
+        return max(float(highest[-1]) * 1.05, 1.0), ""
+    top = float(highest[-2]) * 1.3
+    over = [
+        f"{name} (to {money(float(end))})"
+        for name, end in zip(comparison.policy_names, fans[-1].max(axis=1), strict=True)
+        if end > top
+    ]
+    return top, f"Cut off: the 90 % bands of {', '.join(over)}."
+
+
+def spend_by_account(comparison: Comparison, ax: Axes | None = None, policy: str | None = None) -> Axes:
+    """Money spent by month or quarter, stacked by account, mean over worlds; default: the cheapest policy."""
+    ax = new_axes() if ax is None else ax
+    number = cheapest(comparison) if policy is None else comparison.policy_names.index(policy)
+    by_account = comparison.days.cash_usd[number] / comparison.replications
+    months = 1 if comparison.n_days <= 2 * 12 * DAYS_PER_MONTH else 3
+    starts = _period_starts(comparison.dates, months)
+    edges = [*starts, comparison.n_days]
+    dates, widths = as_dates(comparison.dates[starts]), np.diff(edges) * 0.9
+    above, below = np.zeros(len(starts)), np.zeros(len(starts))
+    for at, (label, accounts) in enumerate(_SPEND):
+        look = part_look(at)
+        spent = np.add.reduceat(by_account[list(accounts)].sum(axis=0), starts)
+        any_usd = spent != 0.0
+        if not any_usd.any():
+            continue
+        ax.bar(
+            dates[any_usd],
+            spent[any_usd],
+            width=widths[any_usd],
+            bottom=np.where(spent >= 0.0, above, below)[any_usd],
+            align="edge",
+            color=look.colour,
+            hatch=look.hatch,
+            edgecolor="white",
+            linewidth=0.0,
+            label=label,
+        )
+        above += np.maximum(spent, 0.0)
+        below += np.minimum(spent, 0.0)
+    period = "month" if months == 1 else "quarter"
+    name = comparison.policy_names[number]
+    dress(ax, f"{name}: spend by account", f"USD per {period}", "Mean over worlds. " + caption(comparison))
+    date_axis(ax)
+    money_axis(ax)
+    stack_legend(ax)
+    return ax
+
+
+def difference(comparison: Comparison, ax: Axes | None = None) -> Axes:
+    """Paired difference from the baseline: mean and its 95 % interval, beside the spread over worlds."""
+    ax = new_axes() if ax is None else ax
+    rows = comparison.summary_records()[1:]
+    ax.axvline(0.0, color=INK, linewidth=1.5)
+    labels = []
+    for at, row in enumerate(rows):
+        look = policy_look(at + 1)
+        p5, p95 = np.quantile(comparison.difference_usd(at + 1), (0.05, 0.95))
+        ax.plot([p5, p95], [at, at], color=look.colour, alpha=0.3, linewidth=11, solid_capstyle="butt")
+        off = [[row.difference_usd - row.difference_low_usd], [row.difference_high_usd - row.difference_usd]]
+        ax.errorbar(
+            [row.difference_usd],
+            [at],
+            xerr=np.nan_to_num(np.array(off)),
+            fmt="o",
+            color=look.colour,
+            markerfacecolor=look.colour if row.comparable else "white",
+            markersize=9,
+            linewidth=2.4,
+            capsize=5,
+        )
+        said = f"{_change(row.difference_usd)} ({difference_percent(row)})"
+        ax.annotate(
+            said if row.comparable else f"{said}, not comparable",
+            (row.difference_usd, at),
+            xytext=(0, 13),
+            textcoords="offset points",
+            ha="center",
+            fontsize=SMALL,
+            color=INK if row.comparable else MUTED,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.8},
+        )
+        labels.append(row.policy)
+    dress(
+        ax,
+        verdict(comparison).rstrip("."),
+        "",
+        f"Cumulative cost less that of {comparison.baseline} in the same world [USD]. Dot: mean, with its 95 % "
+        "interval; bar: 90 % of worlds.\n" + caption(comparison),
+    )
+    ax.set_yticks(range(len(rows)), labels, fontsize=LABEL)
+    ax.set_ylim(len(rows) - 0.4, -0.8)
+    ax.margins(x=0.12)
+    ax.grid(axis="y", visible=False)
+    ax.grid(axis="x", color=GRID, linewidth=0.8)
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: money_tick(value)))
+    return ax
+
+
+def _label_ends(ax: Axes, ends: list[tuple[float, str, str]]) -> None:
+    """The name of each line at its end, moved apart where they would touch."""
+    low, high = ax.get_ylim()
+    heights = [(value - low) / (high - low) for value, _, _ in ends]
+    for height, placed, (_, text, colour) in zip(heights, apart(heights, _LABEL_GAP), ends, strict=True):
+        ax.annotate(
+            text,
+            (1.0, height),
+            xytext=(1.045, float(placed)),
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            va="center",
+            fontsize=LABEL,
+            color=colour,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": colour,
+                "linewidth": 0.8,
+                "relpos": (0.0, 0.5),
+                "shrinkA": 2,
+                "shrinkB": 6,
+            },
+        )
+
+
+def _period_starts(dates: npt.NDArray[np.datetime64], months: int) -> npt.NDArray[np.int64]:
+    """Index of the first day of every calendar month or quarter."""
+    period = dates.astype("datetime64[M]").astype(np.int64) // months
+    return np.flatnonzero(np.diff(period, prepend=period[0] - 1))
+
+
+def _change(usd: float) -> str:
+    return money(usd) if usd <= 0.0 else f"+{money(usd)}"

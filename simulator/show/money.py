@@ -1,0 +1,99 @@
+"""Figures as people say them: $1.23B, −$10M, 38 %."""
+
+from __future__ import annotations
+
+import math
+
+DASH = "–"
+"""Shown where there is no number."""
+_SCALES = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
+_THIN = "\u00a0"
+
+
+def money(usd: float, digits: int = 3) -> str:
+    """An amount with so many significant digits.
+
+    Examples
+    --------
+    >>> money(1_234_000_000), money(-10e6), money(999_950), money(0.2142), money(12.3), money(0)
+    ('$1.23B', '−$10.0M', '$1.00M', '$0.214', '$12.3', '$0')
+    """
+    return _signed(usd, scaled(abs(usd), digits))
+
+
+def money_tick(usd: float) -> str:
+    """An amount on an axis: no digits that say nothing.
+
+    Examples
+    --------
+    >>> money_tick(1.5e9), money_tick(-10e6), money_tick(200e3)
+    ('$1.5B', '−$10M', '$200k')
+    """
+    return _signed(usd, count_tick(abs(usd)))
+
+
+def count_tick(number: float) -> str:
+    """A count on an axis.
+
+    Examples
+    --------
+    >>> count_tick(20_000), count_tick(1.5e12), count_tick(0)
+    ('20k', '1.5T', '0')
+    """
+    size, suffix = next((found for found in _SCALES if abs(number) >= found[0] * 0.9995), (1.0, ""))
+    return f"{number / size:.3g}{suffix}"
+
+
+def scaled(number: float, digits: int = 3) -> str:
+    """A number of either sign with its scale in a letter; a dash if there is none."""
+    if not math.isfinite(number):
+        return DASH
+    if number == 0.0:
+        return "0"
+    rounded = float(f"{abs(number):.{digits - 1}e}")
+    size, suffix = next((found for found in _SCALES if rounded >= found[0]), (1.0, ""))
+    value = rounded / size
+    decimals = max(digits - 1 - math.floor(math.log10(value)), 0)
+    return f"{'−' if number < 0.0 else ''}{value:.{decimals}f}{suffix}"
+
+
+def percent(share: float, decimals: int = 0) -> str:
+    """A share in percent.
+
+    Examples
+    --------
+    >>> percent(0.384), percent(0.99987, 1), percent(float("nan"))
+    ('38\\xa0%', '100.0\\xa0%', '–')
+    """
+    return f"{100.0 * share:.{decimals}f}{_THIN}%" if math.isfinite(share) else DASH
+
+
+def signed_percent(value: float, decimals: int = 0) -> str:
+    """A change in percent, with its sign.
+
+    Examples
+    --------
+    >>> signed_percent(-38.2), signed_percent(4.04, 1)
+    ('−38\\xa0%', '+4.0\\xa0%')
+    """
+    return f"{signed(value, decimals)}{_THIN}%" if math.isfinite(value) else DASH
+
+
+def signed(value: float, decimals: int = 0) -> str:
+    """A number with its sign; zero has none.
+
+    Examples
+    --------
+    >>> signed(-0.2), signed(3.4)
+    ('0', '+3')
+    """
+    if not math.isfinite(value):
+        return DASH
+    text = f"{abs(value):.{decimals}f}"
+    return text if float(text) == 0.0 else f"{'−' if value < 0 else '+'}{text}"
+
+
+def _signed(usd: float, text: str) -> str:
+    if not math.isfinite(usd):
+        return DASH
+    return f"{'−' if usd < 0.0 and text != '0' else ''}${text}"

@@ -1,0 +1,89 @@
+"""Pictures of a comparison: each function takes one and gives back the axes it drew on.
+
+Figures are made without pyplot, so any number of threads may draw, and nothing is shown until the caller does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import ceil
+from pathlib import Path
+
+import matplotlib
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from simulator.show.cost_plots import SPEND_LABELS, cumulative_cost, difference, spend_by_account
+from simulator.show.style import INK, LABEL, caption, date_axis, dress, new_figure
+from simulator.show.use_plots import TENURE_LABELS, demand, fleet
+from simulator.study.comparison import Comparison
+
+__all__ = ["cumulative_cost", "demand", "difference", "fleet", "save_plots", "spend_by_account"]
+
+_DPI = 160
+
+
+def save_plots(comparison: Comparison, folder: str | Path) -> list[Path]:
+    """Write every picture as PNG for slides and SVG for print; equal studies make equal bytes."""
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    figures = (
+        ("cumulative_cost", _figure_of(cumulative_cost(comparison))),
+        ("difference", _figure_of(difference(comparison))),
+        ("spend_by_account", _multiples(comparison, spend_by_account, "Spend by account", SPEND_LABELS)),
+        ("fleet", _multiples(comparison, fleet, "GPUs by tenure", TENURE_LABELS)),
+        ("demand", _figure_of(demand(comparison))),
+    )
+    written = []
+    with matplotlib.rc_context({"svg.hashsalt": "labspend", "hatch.linewidth": 0.6}):
+        for name, figure in figures:
+            for path, metadata in (
+                (target / f"{name}.png", {"Software": "labspend"}),
+                (target / f"{name}.svg", {"Date": None}),
+            ):
+                figure.savefig(path, dpi=_DPI, metadata=metadata)
+                written.append(path)
+    return written
+
+
+def _multiples(
+    comparison: Comparison, draw: Callable[[Comparison, Axes, str], Axes], title: str, parts: Sequence[str]
+) -> Figure:
+    """The same picture of every policy, on the same scale, with one legend."""
+    names = comparison.policy_names
+    columns = min(len(names), 4)
+    figure = new_figure()
+    panels = figure.subplots(ceil(len(names) / columns), columns, sharey=True, squeeze=False).flatten()
+    found: dict[str, Artist] = {}
+    for at, (name, ax) in enumerate(zip(names, panels, strict=False)):
+        draw(comparison, ax, name)
+        y_label = ax.get_ylabel() if at % columns == 0 else ""
+        dress(ax, f"{name} (baseline)" if at == 0 else name, y_label, size=0.8)
+        ax.set_xlabel("")
+        date_axis(ax, most_ticks=4)
+        handles, labels = ax.get_legend_handles_labels()
+        found.update(zip(labels, handles, strict=True))
+        legend = ax.get_legend()
+        if legend is not None:
+            legend.remove()
+    for ax in panels[len(names) :]:
+        ax.set_axis_off()
+    stack = [part for part in parts if part in found]
+    figure.legend(
+        [found[part] for part in stack],
+        stack,
+        loc="outside lower center",
+        ncols=len(parts),
+        frameon=False,
+        fontsize=LABEL,
+    )
+    said = f"{title}, by policy; mean over worlds. {caption(comparison)}"
+    figure.suptitle(said, x=0.012, ha="left", fontsize=LABEL, color=INK)
+    return figure
+
+
+def _figure_of(ax: Axes) -> Figure:
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    return figure

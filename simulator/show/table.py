@@ -1,0 +1,196 @@
+"""The answer as a table and in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from simulator.show.money import money, percent, scaled, signed, signed_percent
+from simulator.study.comparison import Comparison, SummaryRow
+
+_UNLIMITED = 10_000
+_SMALL_PERCENT = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column, and how readily it is given up where there is no room; 0 stays."""
+
+    header: str
+    cell: Callable[[SummaryRow], str | Text]
+    spare: int = 0
+    is_figure: bool = True
+
+
+def comparison_table(comparison: Comparison) -> Table:
+    """A row per policy: what it costs, how sure that is, and what users got.
+
+    At 120 columns all of it is shown; where there is less room whole columns go, never part of a figure.
+    """
+    rows = comparison.summary_records()
+    table = _FittingTable(
+        title=f"{comparison.scenario.title}: cumulative cost of compute, {_span(comparison)}",
+        caption=_caption(comparison, rows),
+        title_justify="left",
+        caption_justify="left",
+        title_style="bold",
+        caption_style="",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        show_edge=False,
+    )
+    columns = _columns(comparison.baseline)
+    table.spare = {column.header: column.spare for column in columns}
+    for column in columns:
+        table.add_column(column.header, justify="right" if column.is_figure else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*(column.cell(row) for column in columns))
+    return table
+
+
+class _FittingTable(Table):
+    """A table that gives up whole columns rather than letters where there is no room."""
+
+    spare: dict[str, int]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        shown = copy(self)
+        shown.columns = list(self.columns)
+        least = sorted((header for header, spare in self.spare.items() if spare), key=lambda key: -self.spare[key])
+        while (
+            least and Measurement.get(console, options.update(max_width=_UNLIMITED), shown).maximum > options.max_width
+        ):
+            shown.columns = [column for column in shown.columns if column.header != least[0]]
+            del least[0]
+        yield from Table.__rich_console__(shown, console, options)
+
+
+def _columns(baseline: str) -> tuple[_Column, ...]:
+    return (
+        _Column("Policy", lambda row: row.policy, is_figure=False),
+        _Column("Cost\n± 95 %", _cost),
+        _Column("Present\nvalue", lambda row: money(row.present_value_usd), 5),
+        _Column("Worst\n5 %", lambda row: money(row.cvar95_usd), 4),
+        _Column("vs baseline\n[95 %]", lambda row: _against(row, is_baseline=row.policy == baseline)),
+        _Column("Wins\n", lambda row: percent(row.chance_cheapest)),
+        _Column("Mean\nregret", lambda row: money(row.regret_usd), 6),
+        _Column("Train\nshare", lambda row: percent(row.training_share), 2),
+        _Column("Tokens\nserved", lambda row: percent(row.served_share, 1)),
+        _Column("Days\nlate", lambda row: f"{row.days_late:.3g}"),
+        _Column("GPUs\nbusy", lambda row: percent(row.utilization), 3),
+        _Column("$ per M\ntokens", lambda row: scaled(row.usd_per_million_tokens), 1),
+    )
+
+
+def verdict(comparison: Comparison) -> str:
+    """The answer in a sentence or two."""
+    rows = comparison.summary_records()
+    base, rivals = rows[0], [row for row in rows[1:] if row.comparable]
+    if not base.comparable:
+        return f"No policy can be called cheaper: {base.policy} {base.reason}."
+    if not rivals:
+        alone = "it is the only policy" if len(rows) == 1 else "none gives equal quality and service"
+        return f"Nothing to compare {base.policy} with: {alone}."
+    best = min(rivals, key=lambda row: row.cumulative_cost_usd)
+    change = f"{abs(best.difference_percent):.{_decimals(best)}f} % {'less' if best.difference_usd < 0.0 else 'more'}"
+    interval = _interval(best)
+    if best.difference_usd == 0.0:
+        return f"Nothing costs less than {base.policy}: {best.policy} costs the same."
+    if _undecided(best):
+        return (
+            f"{best.policy} and {base.policy} cannot be told apart: {best.policy} costs {change}{interval}; "
+            "more replications may decide it."
+        )
+    if best.difference_usd >= 0.0:
+        return f"Nothing costs less than {base.policy}: the nearest, {best.policy}, costs {change}{interval}."
+    if best.replications == 1:
+        return f"{best.policy} costs {change} than {base.policy}; service equal. One world gives no interval."
+    worlds = f"cheapest in {_count(best.chance_cheapest * best.replications)} of {_worlds(best.replications)}"
+    return f"{best.policy} costs {change} than {base.policy}{interval}; service equal; {worlds}."
+
+
+def _against(row: SummaryRow, *, is_baseline: bool) -> Text:
+    if not row.comparable:
+        return Text("not comparable", style="yellow")
+    return Text("baseline") if is_baseline else Text(_difference(row), style=_colour(row))
+
+
+def _cost(row: SummaryRow) -> str:
+    half = row.cumulative_cost_high_usd - row.cumulative_cost_usd
+    relative = half / row.cumulative_cost_usd if row.cumulative_cost_usd else math.nan
+    spread = percent(relative, 1 if relative < 0.00995 else 0)
+    return f"{money(row.cumulative_cost_usd)} ±{spread}"
+
+
+def _difference(row: SummaryRow) -> str:
+    """The paired difference in percent, with its interval if it has one."""
+    decimals, bounds = _decimals(row), ""
+    if math.isfinite(row.difference_low_percent):
+        low, high = signed(row.difference_low_percent, decimals), signed(row.difference_high_percent, decimals)
+        bounds = f" [{low}, {high}]"
+    return difference_percent(row) + bounds
+
+
+def difference_percent(row: SummaryRow) -> str:
+    """The mean paired difference in percent."""
+    return signed_percent(row.difference_percent, _decimals(row))
+
+
+def _decimals(row: SummaryRow) -> int:
+    """Small differences deserve a decimal."""
+    return 1 if abs(row.difference_percent) < _SMALL_PERCENT else 0
+
+
+def _colour(row: SummaryRow) -> str:
+    if _undecided(row):
+        return ""
+    return "green" if row.difference_usd < 0.0 else "red"
+
+
+def _undecided(row: SummaryRow) -> bool:
+    """Whether the interval of the difference holds zero; a single world has no interval."""
+    return row.difference_low_usd <= 0.0 <= row.difference_high_usd
+
+
+def _interval(row: SummaryRow) -> str:
+    low, high = row.difference_low_percent, row.difference_high_percent
+    if not math.isfinite(low):
+        return ""
+    if low < 0.0 < high:
+        return f" [{signed(low, _decimals(row))}, {signed(high, _decimals(row))}]"
+    near, far = sorted((abs(low), abs(high)))
+    return f" [{near:.{_decimals(row)}f}, {far:.{_decimals(row)}f}]"
+
+
+def _caption(comparison: Comparison, rows: Sequence[SummaryRow]) -> Text:
+    lines = [
+        f"{_worlds(comparison.replications)}, seed {comparison.seed}: the same for every policy, differences paired.",
+        "Wins: part of the worlds in which no comparable policy is cheaper.",
+    ]
+    lines += [f"Not comparable: {row.policy} {row.reason}." for row in rows if not row.comparable]
+    crossed = [f"{row.policy} {row.break_even_date}" for row in rows if row.break_even_date is not None]
+    if crossed:
+        lines.append(f"Break-even (has spent less than {comparison.baseline} from then on): {', '.join(crossed)}.")
+    return Text("\n".join(lines))
+
+
+def _span(comparison: Comparison) -> str:
+    last = comparison.scenario.calendar.date_of(comparison.n_days - 1)
+    return f"{comparison.scenario.start} to {last}"
+
+
+def _worlds(number: int) -> str:
+    return "1 world" if number == 1 else f"{number} worlds"
+
+
+def _count(number: float) -> str:
+    """Ties are split, so a count may have a fraction."""
+    return f"{number:.0f}" if abs(number - round(number)) < 1e-6 else f"{number:.1f}"

@@ -1,0 +1,116 @@
+"""Pictures of GPUs and tokens: what was held, what was asked, what went unserved."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+
+from simulator.lab.orders import Tenure
+from simulator.laws.units import DAYS_PER_WEEK, FloatArray
+from simulator.show.money import percent
+from simulator.show.style import (
+    INK,
+    PETROFF,
+    as_dates,
+    caption,
+    cheapest,
+    count_axis,
+    date_axis,
+    dress,
+    new_axes,
+    part_look,
+    policy_look,
+    stack_legend,
+)
+from simulator.study.comparison import Comparison
+
+_LOG_FROM = 20.0
+"""Demand that grows more than this many times is drawn on a logarithmic axis."""
+_ROOM_FOR_LEGEND = 1.25
+_ALL_SERVED = 0.9995
+
+TENURE_LABELS = tuple(tenure.value.replace("_", "-") for tenure in Tenure)
+
+
+def fleet(comparison: Comparison, ax: Axes | None = None, policy: str | None = None) -> Axes:
+    """GPUs by tenure, mean over worlds; rented ones as their average over the day; default: the cheapest policy."""
+    ax = new_axes() if ax is None else ax
+    number = cheapest(comparison) if policy is None else comparison.policy_names.index(policy)
+    gpus = comparison.days.gpus[number] / comparison.replications
+    dates = as_dates(_blocks_start(comparison.dates))
+    parts = ax.stackplot(dates, [_block_means(row) for row in gpus], labels=TENURE_LABELS)
+    for at, part in enumerate(parts):
+        look = part_look(at)
+        part.set(facecolor=look.colour, hatch=look.hatch, edgecolor="white", linewidth=0.0)
+    name = comparison.policy_names[number]
+    dress(ax, f"{name}: GPUs by tenure", "GPUs", f"Mean over worlds{_by_week(comparison)}. {caption(comparison)}")
+    date_axis(ax)
+    count_axis(ax)
+    ax.set_xlim(dates[0], max(dates[-1], dates[0] + 1.0))
+    stack_legend(ax)
+    return ax
+
+
+def demand(comparison: Comparison, ax: Axes | None = None) -> Axes:
+    """Tokens asked for, as a fan over worlds, and what each policy that refuses some leaves unserved."""
+    ax = new_axes() if ax is None else ax
+    dates = as_dates(_blocks_start(comparison.dates))
+    asked = _block_means(comparison.days.asked_tokens.astype(np.float64))
+    p5, p25, p75, p95 = np.quantile(asked, (0.05, 0.25, 0.75, 0.95), axis=0)
+    mean = asked.mean(axis=0)
+    ax.fill_between(dates, p5, p95, color=PETROFF[0], alpha=0.18, linewidth=0, label="asked, 90 % of worlds")
+    ax.fill_between(dates, p25, p75, color=PETROFF[0], alpha=0.30, linewidth=0, label="asked, 50 % of worlds")
+    ax.plot(dates, mean, color=INK, linewidth=2.2, label="asked, mean")
+    share = comparison.by_policy("served_share").mean(axis=1)
+    refusing = [number for number in np.argsort(share) if share[number] < _ALL_SERVED]
+    for number in refusing:
+        look = policy_look(int(number))
+        served = _block_means(comparison.days.served_tokens[number] / comparison.replications)
+        name = comparison.policy_names[number]
+        ax.plot(dates, served, color=look.colour, linestyle=look.dash, linewidth=2.2, label=f"served by {name}, mean")
+        if number == refusing[0]:
+            unserved = f"unserved by {name}, {percent(1.0 - share[number], 1)} of all tokens"
+            ax.fill_between(
+                dates, served, mean, facecolor="none", edgecolor=PETROFF[2], hatch="//", linewidth=0, label=unserved
+            )
+    worst = comparison.policy_names[refusing[0]] if refusing else ""
+    title = f"Demand, and what {worst} leaves unserved" if refusing else "Demand: every policy serves what is asked"
+    dress(
+        ax,
+        title,
+        "user tokens per day",
+        f"Quantiles and means over worlds{_by_week(comparison)}. {caption(comparison)}",
+    )
+    date_axis(ax)
+    if mean.min() > 0.0 and p95.max() / mean.min() > _LOG_FROM:
+        ax.set_yscale("log")
+    else:
+        ax.set_ylim(0.0, max(float(p95.max()), float(mean.max())) * _ROOM_FOR_LEGEND)
+    count_axis(ax)
+    ax.set_xlim(dates[0], max(dates[-1], dates[0] + 1.0))
+    stack_legend(ax)
+    return ax
+
+
+def _block_days(n_days: int) -> int:
+    """Weeks where there are enough of them; days in a short run."""
+    week = int(DAYS_PER_WEEK)
+    return week if n_days >= 10 * week else 1
+
+
+def _blocks_start(dates: npt.NDArray[np.datetime64]) -> npt.NDArray[np.datetime64]:
+    block = _block_days(dates.size)
+    return dates[: dates.size // block * block : block]
+
+
+def _block_means(by_day: FloatArray) -> FloatArray:
+    """Means over whole blocks of the last axis."""
+    block = _block_days(by_day.shape[-1])
+    whole = by_day[..., : by_day.shape[-1] // block * block]
+    means: FloatArray = whole.reshape(*whole.shape[:-1], -1, block).mean(axis=-1)
+    return means
+
+
+def _by_week(comparison: Comparison) -> str:
+    return ", averages by week" if _block_days(comparison.n_days) > 1 else ""

@@ -1,0 +1,1 @@
+"""Looks at finished runs, or prepares a set of them."""

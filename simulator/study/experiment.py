@@ -1,0 +1,310 @@
+"""A study run: every policy in the same worlds, replication by replication, on as many processes as asked.
+
+Results are put in their place by replication number and added up in that order, so the bytes are the same for
+any number of workers and any size of chunk. A run is reduced to a `RunRecord` where it was lived, and let go.
+"""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, contextmanager
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import lru_cache
+from multiprocessing.connection import Connection
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import cloudpickle
+import numpy as np
+
+from simulator.lab.lab import Lab
+from simulator.lab.policy import Policy, default_policies
+from simulator.study.summary import (
+    DailySums,
+    Float32Array,
+    OrderRow,
+    ReleaseRow,
+    ReplicationRow,
+    RunRecord,
+    record,
+)
+from simulator.world.scenario import Scenario
+from simulator.world.world import realize
+
+if TYPE_CHECKING:
+    from simulator.study.comparison import Comparison
+
+Progress = Callable[[int, int], None]
+
+_LARGEST_CHUNK = 16
+_CHUNKS_PER_WORKER = 8
+_CHUNKS_AHEAD = 4
+"""Chunks asked for ahead of the one that is waited for, per worker: what bounds memory."""
+_UNKNOWN_WORKERS = 64
+"""How many workers a foreign executor is taken to have."""
+_SIGNALLED = 128
+"""A shell's exit status for a process ended by a signal, less the signal's number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lived:
+    """One replication: every policy in the same world."""
+
+    replication: int
+    asked_tokens: Float32Array
+    """[day]"""
+    runs: tuple[RunRecord, ...]
+
+
+def compare(
+    scenario: Scenario,
+    policies: Sequence[Policy] | None = None,
+    *,
+    replications: int = 32,
+    seed: int = 1,
+    workers: int = 1,
+    executor: Executor | None = None,
+    chunk_size: int | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Let every policy live in the same worlds, and compare what came of it.
+
+    Parameters
+    ----------
+    scenario
+        The declared inputs.
+    policies
+        The first is the baseline; default: the built-in set.
+    replications, seed
+        How many worlds are drawn, and which.
+    workers
+        Processes; 1 stays in this one. A script that asks for more must start under
+        ``if __name__ == "__main__":``, as with any process pool.
+    executor
+        Any executor of `concurrent.futures`, in place of `workers`; it is left running.
+    chunk_size
+        Replications per piece of work; never changes a result.
+    progress
+        Called with replications done and replications in all.
+
+    Examples
+    --------
+    >>> from simulator import compare, default_policies, load_scenario
+    >>> result = compare(load_scenario("known_demand"), default_policies()[:2], replications=1)
+    >>> [row.policy for row in result.summary_records()]
+    ['chinchilla-rent', 'overtrain-rent']
+    """
+    chosen = tuple(default_policies() if policies is None else policies)
+    _check(chosen, replications, workers, chunk_size)
+    n_workers = min(workers, replications) if executor is None else _UNKNOWN_WORKERS
+    chunks = _chunks(replications, n_workers, chunk_size)
+    collected = _Collected(scenario, chosen, seed, replications)
+    with closing(_live(scenario, chosen, seed, chunks, n_workers, executor)) as finished:
+        for done in finished:
+            for lived in done:
+                collected.add(lived)
+            if progress is not None:
+                progress(collected.n_done, replications)
+    return collected.comparison()
+
+
+def _check(policies: tuple[Policy, ...], replications: int, workers: int, chunk_size: int | None) -> None:
+    names = [policy.name for policy in policies]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if not names:
+        raise ValueError("policies: needs at least one policy to compare")
+    if twice:
+        raise ValueError(f"policies: every name must be used once (twice: {', '.join(twice)})")
+    for what, number in (("replications", replications), ("workers", workers), ("chunk_size", chunk_size or 1)):
+        if number < 1:
+            raise ValueError(f"{what}: must be at least 1 (got {number})")
+
+
+def _chunks(replications: int, workers: int, size: int | None) -> list[range]:
+    if size is None:
+        size = min(max(replications // (workers * _CHUNKS_PER_WORKER), 1), _LARGEST_CHUNK)
+    return [range(first, min(first + size, replications)) for first in range(0, replications, size)]
+
+
+# One replication, wherever it is lived ------------------------------------------------------------------------
+
+
+def live_replication(scenario: Scenario, policies: Sequence[Policy], seed: int, replication: int) -> Lived:
+    """Draw one world and let every policy live in it, each as it was given, whatever it remembered before."""
+    world = realize(scenario, seed, replication)
+    runs = []
+    for policy in policies:
+        try:
+            runs.append(record(Lab(world, deepcopy(policy)).live()))
+        except Exception as error:
+            error.add_note(f"in policy {policy.name!r}, seed {seed}, replication {replication}")
+            raise
+    asked = world.demand_tokens[world.calendar.lived].astype(np.float32)
+    # A finished SimPy world is a ring of references; the youngest generation is all there is to sweep.
+    gc.collect(0)
+    return Lived(replication, asked, tuple(runs))
+
+
+def live_chunk(packed: bytes, seed: int, chunk: range) -> list[Lived]:
+    """The work of one worker: some replications of a packed study."""
+    scenario, policies = _unpacked(packed)
+    return [live_replication(scenario, policies, seed, replication) for replication in chunk]
+
+
+@lru_cache(maxsize=1)
+def _unpacked(packed: bytes) -> tuple[Scenario, tuple[Policy, ...]]:
+    """Once per worker, so that what is worked out once per scenario is kept."""
+    scenario, policies = cloudpickle.loads(packed)
+    return scenario, policies
+
+
+# Many replications --------------------------------------------------------------------------------------------
+
+
+def _live(
+    scenario: Scenario,
+    policies: tuple[Policy, ...],
+    seed: int,
+    chunks: list[range],
+    workers: int,
+    executor: Executor | None,
+) -> Generator[list[Lived], None, None]:
+    """Chunks of finished replications, in order."""
+    if executor is None and workers == 1:
+        for replication in (number for chunk in chunks for number in chunk):
+            yield [live_replication(scenario, policies, seed, replication)]
+        return
+    packed = cloudpickle.dumps((scenario, policies))
+    if executor is not None:
+        yield from _spread(executor, packed, seed, chunks, workers)
+        return
+    with _sigterm_unwinds(), _pool(workers) as pool:
+        yield from _spread(pool, packed, seed, chunks, workers)
+
+
+def _spread(executor: Executor, packed: bytes, seed: int, chunks: list[range], workers: int) -> Iterator[list[Lived]]:
+    """Keep every worker busy, a few chunks ahead of the one waited for."""
+    waiting: deque[Future[list[Lived]]] = deque()
+    try:
+        for chunk in chunks:
+            with _ctrl_c_held():
+                waiting.append(executor.submit(live_chunk, packed, seed, chunk))
+            if len(waiting) >= workers * _CHUNKS_AHEAD:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool:
+        raise RuntimeError(
+            "a worker process ended before its work was done: it was killed, ran out of memory, or the script "
+            'that called compare() has no `if __name__ == "__main__":`'
+        ) from None
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+@contextmanager
+def _pool(workers: int) -> Iterator[Executor]:
+    """Worker processes that leave when this one ends or gives up, however it ends."""
+    context = multiprocessing.get_context("spawn")
+    listening, line = context.Pipe(duplex=False)
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=(listening,))
+    try:
+        yield pool
+    except BaseException:
+        line.close()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+        line.close()
+        listening.close()
+
+
+def _start_worker(listening: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_leave_when_alone, args=(listening,), daemon=True).start()
+
+
+def _leave_when_alone(listening: Connection) -> None:
+    """Nobody ever speaks on this line: it ends when the study does, or when its process is no more."""
+    try:
+        listening.recv()
+    except (EOFError, OSError):
+        os._exit(1)
+
+
+@contextmanager
+def _ctrl_c_held() -> Iterator[None]:
+    """A worker started in here inherits that Ctrl-C is held back: only the study hears it, a moment later."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _sigterm_unwinds() -> Iterator[None]:
+    """SIGTERM ends the study as Ctrl-C does, so that nothing is left behind; only where nobody else handles it."""
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, _leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _leave(number: int, _: FrameType | None) -> None:
+    raise SystemExit(_SIGNALLED + number)
+
+
+class _Collected:
+    """What has been lived so far, each replication in its place; sums are taken in order of replication."""
+
+    def __init__(self, scenario: Scenario, policies: tuple[Policy, ...], seed: int, replications: int) -> None:
+        self.scenario, self.policies, self.seed, self.replications = scenario, policies, seed, replications
+        self.days = DailySums.empty(len(policies), replications, scenario.calendar.horizon_days)
+        self.rows: list[ReplicationRow] = []
+        self.releases: list[ReleaseRow] = []
+        self.orders: list[OrderRow] = []
+        self.n_done = 0
+
+    def add(self, lived: Lived) -> None:
+        """Take in the next replication."""
+        self.days.asked_tokens[lived.replication] = lived.asked_tokens
+        for number, (policy, run) in enumerate(zip(self.policies, lived.runs, strict=True)):
+            self.days.add(number, lived.replication, run.days)
+            self.rows.append(ReplicationRow(policy.name, lived.replication, run.summary, run.account_usd))
+            self.releases += run.releases
+            self.orders += run.orders
+        self.n_done += 1
+
+    def comparison(self) -> Comparison:
+        """All of it, as tables."""
+        from simulator.study.comparison import Comparison
+
+        return Comparison(
+            self.scenario,
+            self.policies,
+            self.seed,
+            self.replications,
+            tuple(self.rows),
+            tuple(self.releases),
+            tuple(self.orders),
+            self.days,
+        )

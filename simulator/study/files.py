@@ -1,0 +1,229 @@
+"""Scenario files in, a study out; every mistake in them is told at once, with its file, line, key and value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import tomlkit
+from pydantic import BaseModel, Field, ValidationError
+
+from simulator.lab.policy import Policy, PolicyInputs, default_policies
+from simulator.study.complaints import Problem, ScenarioError, misplaced, nearest, problems, said
+from simulator.study.sources import Declared, Setting, declared
+from simulator.study.toml_lines import KeyPath
+from simulator.study.trace_csv import TraceError, read_trace
+from simulator.world.inputs import Inputs
+from simulator.world.scenario import Misplaced, Scenario
+
+__all__ = ["ScenarioError", "Study", "load_scenario", "load_study"]
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+class StudyInputs(Inputs):
+    """How a scenario is studied unless the command says otherwise: the [study] table."""
+
+    seed: Annotated[int, Field(ge=0)] = Field(1, description="picks the worlds; the same seed gives the same results")
+    replications: Annotated[int, Field(ge=1)] = Field(32, description="worlds drawn; every policy lives in each")
+    policies: tuple[str, ...] = Field((), description="names of those compared, baseline first; default: all")
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A scenario, the policies to compare in it (the first is the baseline), and how many worlds to draw."""
+
+    scenario: Scenario
+    policies: tuple[Policy, ...]
+    seed: int
+    replications: int
+    path: Path = field(compare=False)
+    text: str
+    """The whole study as TOML, every default written out; it loads to an equal study."""
+
+
+def load_study(
+    path: str | Path,
+    overrides: Sequence[str] = (),
+    *,
+    seed: int | None = None,
+    replications: int | None = None,
+    policies: Sequence[str] = (),
+) -> Study:
+    """Read a scenario file, or one that comes with labspend, and what to compare in it.
+
+    Parameters
+    ----------
+    path
+        A TOML file, or the name of a scenario that comes with labspend, such as "known_demand".
+    overrides
+        Values in place of the file's, each `key=value`: "demand.growth_per_year=4".
+    seed, replications, policies
+        In place of those in the file's [study] table.
+
+    Raises
+    ------
+    ScenarioError
+        With every mistake found, one a line.
+    """
+    options = []
+    if seed is not None:
+        options.append(Setting("--seed", ("study", "seed"), seed))
+    if replications is not None:
+        options.append(Setting("--replications", ("study", "replications"), replications))
+    if policies:
+        options.append(Setting("--policy", ("study", "policies"), list(policies)))
+    found = declared(path, overrides, options)
+    wrong: list[Problem] = []
+    scenario = _scenario(found, wrong)
+    inputs = _validated(StudyInputs, found.tables.get("study", {}), ("study",), wrong)
+    policy_inputs = _policy_inputs(found, wrong)
+    known = _policies(policy_inputs, wrong) if not wrong else ()
+    chosen = _chosen(inputs.policies, known, wrong) if inputs is not None and not wrong else ()
+    if wrong or scenario is None or inputs is None:
+        raise found.error(wrong)
+    text = _resolved(scenario, inputs, policy_inputs)
+    return Study(scenario, chosen, inputs.seed, inputs.replications, found.path, text)
+
+
+def load_scenario(path: str | Path, overrides: Sequence[str] = ()) -> Scenario:
+    """Read a scenario file, or one that comes with labspend; see `load_study`."""
+    return load_study(path, overrides).scenario
+
+
+def _scenario(found: Declared, wrong: list[Problem]) -> Scenario | None:
+    tables = {key: value for key, value in found.tables.items() if key not in ("study", "policy")}
+    _fill_trace(found, wrong)
+    scenario = _validated(Scenario, tables, (), wrong, also=("study", "policy", "extends"))
+    if scenario is not None:
+        try:
+            scenario.calendar.date_of(scenario.calendar.n_days)
+        except OverflowError:
+            wrong.append(Problem(("horizon_days",), "must end before the year 9999", str(scenario.horizon_days)))
+    return scenario
+
+
+def _validated(
+    model: type[_Model], tables: object, under: KeyPath, wrong: list[Problem], also: tuple[str, ...] = ()
+) -> _Model | None:
+    if not isinstance(tables, Mapping):
+        wrong.append(Problem(under, "must be a table", said(tables)))
+        return None
+    try:
+        # JSON because pydantic is strict about numbers and text there, yet takes lists for tuples and sets.
+        return model.model_validate_json(json.dumps(_with_kinds(model, tables), default=str), strict=True)
+    except ValidationError as error:
+        wrong += problems(error, model, tables, under, also)
+    except OverflowError:
+        wrong.append(Problem(under, "has a date so far away that growth until then cannot be computed"))
+    return None
+
+
+def _with_kinds(model: type[BaseModel], tables: Mapping[str, Any]) -> dict[str, Any]:
+    """A table that may be of several kinds and does not say which is of the default kind."""
+    filled = dict(tables)
+    for name, info in model.model_fields.items():
+        table, tag = tables.get(name), info.discriminator
+        if isinstance(tag, str) and isinstance(table, Mapping) and tag not in table:
+            filled[name] = {tag: getattr(info.default, tag), **table}
+    return filled
+
+
+def _fill_trace(found: Declared, wrong: list[Problem]) -> None:
+    """Read the CSV of [demand.trace] into it, unless its tokens are written out and the file is not a later word."""
+    key: KeyPath = ("demand", "trace")
+    demand = found.tables.get("demand")
+    trace = demand.get("trace") if isinstance(demand, dict) else None
+    if not isinstance(trace, dict):
+        return
+    file, column = trace.get("csv", ""), trace.get("column", "total_tokens")
+    if not isinstance(file, str) or not isinstance(column, str):
+        return
+    origin = found.origin((*key, "csv"))
+    written_out = "tokens" in trace and found.origin((*key, "tokens")).layer <= origin.layer
+    if not file or written_out:
+        rule = "is missing: name a csv, or write out first_day and tokens"
+        wrong += [Problem((*key, needed), rule) for needed in ("first_day", "tokens") if needed not in trace]
+        return
+    try:
+        recorded = read_trace(origin.folder / file, column)
+    except TraceError as error:
+        wrong.append(Problem((*key, "csv"), f"cannot be used:\n{error}"))
+    else:
+        trace |= {"first_day": recorded.first_day, "tokens": list(recorded.tokens)}
+
+
+def _policy_inputs(found: Declared, wrong: list[Problem]) -> tuple[PolicyInputs, ...]:
+    tables = found.tables.get("policy", [])
+    if not isinstance(tables, list):
+        wrong.append(Problem(("policy",), "must be a list of tables, written [[policy]]"))
+        return ()
+    read = [_validated(PolicyInputs, table, ("policy", row), wrong) for row, table in enumerate(tables)]
+    return tuple(inputs for inputs in read if inputs is not None)
+
+
+def _policies(inputs: tuple[PolicyInputs, ...], wrong: list[Problem]) -> tuple[Policy, ...]:
+    """The policies a file declares, or the usual ones if it declares none."""
+    if not inputs:
+        return default_policies()
+    made: dict[str, Policy] = {}
+    for row, declaration in enumerate(inputs):
+        try:
+            policy = declaration.policy()
+        except Misplaced as error:
+            wrong.append(misplaced(error, ("policy", row), declaration.model_dump()))
+            continue
+        except ValueError as error:
+            wrong.append(Problem(("policy", row), str(error)))
+            continue
+        if policy.name in made:
+            wrong.append(Problem(("policy", row, "name"), "is the name of an earlier policy", repr(policy.name)))
+        made[policy.name] = policy
+    return tuple(made.values())
+
+
+def _chosen(names: tuple[str, ...], known: tuple[Policy, ...], wrong: list[Problem]) -> tuple[Policy, ...]:
+    """The named policies in the order named; those of the usual set may always be named."""
+    if not names:
+        return known
+    by_name = {policy.name: policy for policy in (*default_policies(), *known)}
+    listed = [policy.name for policy in known]
+    listed += [name for name in by_name if name not in listed]
+    for row, name in enumerate(names):
+        key: KeyPath = ("study", "policies", row)
+        if name not in by_name:
+            rule = f"no policy has this name; there are {', '.join(listed)}"
+            wrong.append(Problem(key, rule, repr(name), nearest(name, listed)))
+        elif name in names[:row]:
+            wrong.append(Problem(key, "is named twice", repr(name)))
+    return tuple(by_name[name] for name in names if name in by_name)
+
+
+def _resolved(scenario: Scenario, study: StudyInputs, policies: tuple[PolicyInputs, ...]) -> str:
+    """The whole study as TOML."""
+    tables = scenario.model_dump(exclude_none=True) | {"study": study.model_dump()}
+    if policies:
+        tables["policy"] = [inputs.model_dump(exclude_none=True) for inputs in policies]
+    return tomlkit.dumps(_in_toml_order(tables))
+
+
+def _in_toml_order(value: Any) -> Any:
+    """Plain values first, then tables, then lists of tables, as TOML must have them; sets sorted."""
+    if isinstance(value, Mapping):
+        ordered = sorted(value.items(), key=lambda item: _holds_tables(item[1]))
+        return {key: _in_toml_order(inner) for key, inner in ordered}
+    if isinstance(value, frozenset):
+        return sorted(map(_in_toml_order, value))
+    if isinstance(value, list | tuple):
+        return [_in_toml_order(inner) for inner in value]
+    return value.value if isinstance(value, Enum) else value
+
+
+def _holds_tables(value: object) -> int:
+    if isinstance(value, Mapping):
+        return 1
+    return 2 if isinstance(value, list | tuple) and value and isinstance(value[0], Mapping) else 0

@@ -1,0 +1,77 @@
+"""What a scenario means, in words: the answer of `labspend check` when nothing is wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from simulator.study.files import Study
+from simulator.world.scenario import Scenario
+
+_TEN_PERCENT = 1.2816
+"""Standard deviations from the median to the 10 % and 90 % points of a normal distribution."""
+
+
+def meaning(study: Study) -> str:
+    """Dates, demand, releases, prices and policies of a study, for a person to check."""
+    scenario = study.scenario
+    end = scenario.calendar.date_of(scenario.horizon_days)
+    parts = [
+        [scenario.title, *([scenario.question] if scenario.question else [])],
+        [f"From {scenario.start} to {end}: {scenario.horizon_days:,} days, after {scenario.history_days} metered."],
+        list(_demand(scenario)),
+        list(_releases(scenario)),
+        list(_prices(scenario)),
+        _policies(study),
+    ]
+    return "\n\n".join("\n".join(part) for part in parts)
+
+
+def _demand(scenario: Scenario) -> Iterator[str]:
+    view, calendar = scenario.demand_outlook, scenario.calendar
+    week = min(7, scenario.horizon_days)
+    yield "Demand, mean of a week [user tokens a day]:"
+    for when, day in (("first", 0), ("last", scenario.horizon_days - week)):
+        span = slice(calendar.index(day), calendar.index(day) + week)
+        expected, sd = float(view.tokens[span].mean()), float(view.log_sd[span].mean())
+        low, high = (expected * math.exp(step * sd - sd**2 / 2.0) for step in (-_TEN_PERCENT, _TEN_PERCENT))
+        spread = f"in 8 worlds of 10 from {low:.3g} to {high:.3g}" if sd else "the same in every world"
+        yield f"  {when:5}  from {calendar.date_of(day)}  {expected:.3g} expected, {spread}"
+    shocks = scenario.demand.shocks
+    if shocks.per_year:
+        fade = f"fading over {shocks.decay_days:g} days"
+        yield f"  Of which shocks: {shocks.per_year:g} a year, {shocks.size:+.0%} at first, {fade}."
+
+
+def _releases(scenario: Scenario) -> Iterator[str]:
+    calendar = scenario.calendar
+    yield "Releases:" if scenario.releases else "No releases: the opening model serves throughout."
+    for release in scenario.releases:
+        due, decided = calendar.date_of(release.due_day), calendar.date_of(release.decision_day)
+        late = ", after the last day" if release.due_day >= scenario.horizon_days else ""
+        yield (
+            f"  {release.name}: due {due}{late}, decided {decided}, {release.target_flop:.3g} equivalent FLOP, "
+            f"planned to serve {release.life_days:,} days"
+        )
+
+
+def _prices(scenario: Scenario) -> Iterator[str]:
+    paid = 1.0 - scenario.market.negotiated_discount
+    yield "GPUs on offer, at the price paid on the first day [USD]:"
+    for quote in scenario.market.quote:
+        rents = [f"{quote.on_demand_usd_per_gpu_hour * paid:.2f} an hour on demand"]
+        if quote.spot_usd_per_gpu_hour is not None:
+            rents.append(f"{quote.spot_usd_per_gpu_hour * paid:.2f} spot")
+        if quote.purchase_usd_per_gpu is not None:
+            all_in = quote.purchase_usd_per_gpu * paid * scenario.ownership.all_in_factor
+            rents.append(f"{all_in:,.0f} to buy with server and network")
+        since = "" if quote.available is None else f" from {quote.available}"
+        yield f"  {quote.accelerator}{since}: {', '.join(rents)}"
+    for term in scenario.market.commitment:
+        yield f"  Reserved for {term.term_days} days: {term.discount:.0%} off on demand"
+
+
+def _policies(study: Study) -> list[str]:
+    names = [policy.name for policy in study.policies]
+    names[0] += " (baseline)"
+    return [f"Policies: {', '.join(names)}", f"Study: seed {study.seed}, replications {study.replications}"]

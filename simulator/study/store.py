@@ -1,0 +1,195 @@
+"""A study as a folder: tables that any tool reads, the scenario that made them, and a manifest of what is there.
+
+Everything is written aside, in `.unfinished`, and moved into the folder when it is all there, `manifest.json`
+last: a folder with a manifest is whole. Equal studies make equal bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pydantic import BaseModel
+
+from simulator import __version__
+from simulator.lab.policy import Policy
+from simulator.study.comparison import Comparison
+
+SUMMARY, REPLICATIONS, DAILY = "summary.csv", "replications.parquet", "daily.parquet"
+RELEASES, ORDERS, SCENARIO, MANIFEST = "releases.csv", "orders.csv", "scenario.toml", "manifest.json"
+
+_UNFINISHED = ".unfinished"
+_LIBRARIES = ("numpy", "simpy", "pandas", "pyarrow")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_DATES = {
+    SUMMARY: ["break_even_date"],
+    RELEASES: ["decided", "due", "deployed"],
+    ORDERS: ["date", "first_date", "end_date"],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A results folder, read back."""
+
+    summary: pd.DataFrame
+    replications: pd.DataFrame
+    daily: pd.DataFrame
+    releases: pd.DataFrame
+    orders: pd.DataFrame
+    scenario_text: str
+
+
+def save(comparison: Comparison, folder: str | Path, *, command: str = "", study_text: str = "") -> None:
+    """Write a study to a new or empty folder.
+
+    Parameters
+    ----------
+    comparison
+        What to write.
+    folder
+        Made if it is not there; refused if anything is in it.
+    command
+        The command that made the study, for the manifest.
+    study_text
+        The scenario as TOML, every value written out.
+
+    Raises
+    ------
+    FileExistsError
+        If the folder is not empty: nothing is written over.
+    """
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    if any(target.iterdir()):
+        raise FileExistsError(f"{target}: is not empty, and nothing is written over")
+    with _aside(target) as aside:
+        _write_csv(comparison.summary(), aside / SUMMARY)
+        _write_parquet(comparison.replications_table, aside / REPLICATIONS)
+        _write_parquet(comparison.daily_table, aside / DAILY)
+        _write_csv(comparison.releases_table, aside / RELEASES)
+        _write_csv(comparison.orders_table, aside / ORDERS)
+        (aside / SCENARIO).write_bytes(study_text.encode())
+        manifest = _manifest(comparison, command, aside)
+        (aside / MANIFEST).write_bytes((json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def load(folder: str | Path) -> Stored:
+    """Read a results folder back.
+
+    Raises
+    ------
+    FileNotFoundError
+        If it has no manifest: it is not a results folder, or was never finished.
+    """
+    source = Path(folder)
+    if not (source / MANIFEST).is_file():
+        raise FileNotFoundError(f"{source}: has no {MANIFEST}, so it is no finished results folder")
+    return Stored(
+        _read_csv(source / SUMMARY),
+        pd.read_parquet(source / REPLICATIONS),
+        pd.read_parquet(source / DAILY),
+        _read_csv(source / RELEASES),
+        _read_csv(source / ORDERS),
+        (source / SCENARIO).read_text(encoding="utf-8"),
+    )
+
+
+@contextmanager
+def _aside(target: Path) -> Iterator[Path]:
+    """A place inside the folder; what is written there moves up if all went well, and is gone if not."""
+    aside = target / _UNFINISHED
+    aside.mkdir()
+    try:
+        yield aside
+        for path in sorted(aside.iterdir(), key=lambda path: (path.name == MANIFEST, path.name)):
+            path.replace(target / path.name)
+    finally:
+        shutil.rmtree(aside)
+
+
+def _write_csv(table: pd.DataFrame, path: Path) -> None:
+    """ISO dates, dot decimals, and no cell that a spreadsheet would take for a formula."""
+    guarded = table.copy()
+    for name in guarded.select_dtypes(["object", "str"]).columns:
+        guarded[name] = [_guarded(cell) for cell in guarded[name]]
+    guarded.to_csv(path, index=False, date_format="%Y-%m-%d", lineterminator="\n", encoding="utf-8")
+
+
+def _guarded(cell: object) -> object:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) else cell
+
+
+def _read_csv(path: Path) -> pd.DataFrame:
+    table = pd.read_csv(path, parse_dates=_DATES[path.name], date_format="%Y-%m-%d", keep_default_na=True)
+    for name in table.select_dtypes(["object", "str"]).columns:
+        table[name] = [_unguarded(cell) for cell in table[name].fillna("")]
+    return table
+
+
+def _unguarded(cell: str) -> str:
+    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(_FORMULA_STARTS) else cell
+
+
+def _write_parquet(table: pd.DataFrame, path: Path) -> None:
+    table.to_parquet(path, index=False, compression="zstd")
+
+
+def _manifest(comparison: Comparison, command: str, written: Path) -> dict[str, Any]:
+    scenario = comparison.scenario
+    return {
+        "title": scenario.title,
+        "question": scenario.question,
+        "start": scenario.start.isoformat(),
+        "horizon_days": scenario.horizon_days,
+        "seed": comparison.seed,
+        "replications": comparison.replications,
+        "baseline": comparison.baseline,
+        "policies": [_described(policy) for policy in comparison.policies],
+        "command": command,
+        "versions": {
+            "labspend": __version__,
+            "python": platform.python_version(),
+            **{library: version(library) for library in _LIBRARIES},
+        },
+        "price_book": [
+            {
+                "accelerator": quote.accelerator,
+                "date": (quote.available or scenario.start).isoformat(),
+                "on_demand_usd_per_gpu_hour": quote.on_demand_usd_per_gpu_hour,
+                "spot_usd_per_gpu_hour": quote.spot_usd_per_gpu_hour,
+                "purchase_usd_per_gpu": quote.purchase_usd_per_gpu,
+                "source": quote.source,
+            }
+            for quote in scenario.market.quote
+        ],
+        "sha256": {
+            path.name: sha256(path.read_bytes()).hexdigest() for path in sorted(written.iterdir()) if path.is_file()
+        },
+    }
+
+
+def _described(policy: Policy) -> dict[str, str]:
+    parts = {"recipe": policy.recipe, "procurement": policy.procurement, "forecast": policy.forecast}
+    return {"name": policy.name, **{part: _said(found) for part, found in parts.items()}}
+
+
+def _said(part: object) -> str:
+    """The class of a policy's part, with its inputs if they are declared."""
+    name = type(part).__qualname__
+    if not isinstance(part, BaseModel):
+        return name
+    # Sets come in any order; in a manifest they come in one.
+    inputs = {
+        key: sorted(found) if isinstance(found, list) else found for key, found in part.model_dump(mode="json").items()
+    }
+    return f"{name} {json.dumps(inputs)}"

@@ -1,0 +1,270 @@
+"""The command line as a user meets it: real processes, their exit status and what they print where."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import PROJECT, Labspend, environment
+
+from simulator import __version__, compare, load_study
+from simulator.cli import main
+
+HEAVY = ("numpy", "pandas", "matplotlib", "scipy", "simpy", "pydantic", "pyarrow", "rich", "importlib.metadata")
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["compare", "--help"], ["check", "--help"], ["new", "--help"], ["--version"]]
+)
+def test_help_imports_nothing_heavy(words: list[str]) -> None:
+    code = (
+        f"import sys; from simulator.cli import main; main({words!r}); print([m for m in {HEAVY} if m in sys.modules])"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True)
+    assert shown.stdout.splitlines()[-1] == "[]"
+    assert words == ["--version"] or "Example" in shown.stdout or "labspend new" in shown.stdout
+
+
+def test_version(labspend: Labspend) -> None:
+    assert labspend("--version").stdout == f"labspend {__version__}\n"
+
+
+def test_check_says_what_a_scenario_means(labspend: Labspend, small_toml: Path) -> None:
+    shown = labspend("check", small_toml)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    for part in (
+        "Small lab",
+        "From 2026-06-01 to 2026-12-18",
+        "next: due 2026-09-15",
+        "H100: 2.89",
+        "plain (baseline)",
+    ):
+        assert part in shown.stdout
+
+
+def test_check_finds_a_packaged_scenario(labspend: Labspend) -> None:
+    assert labspend("check", "known_demand").returncode == 0
+
+
+def test_bad_input_is_one_message_and_status_2(labspend: Labspend, small_toml: Path) -> None:
+    small_toml.write_text(small_toml.read_text(encoding="utf-8").replace("growth_per", "grwoth_per"), encoding="utf-8")
+    for command in ("check", "compare"):
+        shown = labspend(command, "small.toml")
+        assert (shown.returncode, shown.stdout) == (2, "")
+        assert "small.toml:7: demand.grwoth_per_year: is not a known key (got 3)" in shown.stderr
+        assert "Traceback" not in shown.stderr
+    assert not (small_toml.parent / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["compare", "small.toml", "--policy", "plane"], "(got 'plane'); did you mean 'plain'?"),
+        (["compare", "small.toml", "--replications", "0"], "0 is not in the range x>=1"),
+        (["compare", "small.toml", "--workers", "0"], "0 is not in the range x>=1"),
+        (["compare", "small.toml", "--seed", "-1"], "-1 is not in the range x>=0"),
+        (["compare", "small.toml", "--replictions", "3"], "Did you mean"),
+        (["compare", "small.toml", "--set", "demand"], "must be written key=value"),
+        (["compare", "gone.toml"], "gone.toml: there is no such file"),
+        (["compare"], "Missing argument 'SCENARIO'"),
+        (["new", "lab.txt"], "try lab.toml"),
+        (["new", "gone/lab.toml"], "gone/lab.toml: cannot be written: No such file or directory"),
+        (["new", "small.toml"], "small.toml: is there already, and is not overwritten"),
+    ],
+)
+def test_wrong_use_is_status_2(labspend: Labspend, small_toml: Path, words: list[str], said: str) -> None:
+    shown = labspend(*words)
+    assert (shown.returncode, shown.stdout) == (2, "")
+    assert said in shown.stderr
+    assert "Traceback" not in shown.stderr
+
+
+def test_new_writes_a_scenario_that_checks(labspend: Labspend, tmp_path: Path) -> None:
+    assert labspend("new", "mine.toml").returncode == 0
+    assert (tmp_path / "mine.toml").read_text(encoding="utf-8").startswith("# A scenario of labspend")
+    assert labspend("check", "mine.toml").returncode == 0
+
+
+def test_new_writes_a_scenario_that_runs(tmp_path: Path) -> None:
+    assert main(["new", str(tmp_path / "mine.toml")]) == 0
+    study = load_study(tmp_path / "mine.toml")
+    rows = compare(study.scenario, study.policies, replications=1, seed=study.seed).summary_records()
+    assert [row.policy for row in rows] == [policy.name for policy in study.policies]
+    assert all(row.served_share > 0.99 and row.quality_met for row in rows)
+
+
+# --- results folders ------------------------------------------------------------------------------------
+
+
+def test_a_folder_that_is_not_empty_is_refused_before_the_work(labspend: Labspend, small_toml: Path) -> None:
+    folder = small_toml.parent / "full"
+    folder.mkdir()
+    (folder / "mine.txt").write_text("keep me", encoding="utf-8")
+    shown = labspend("compare", "small.toml", "--out", "full", "--replications", "1000000")
+    assert shown.returncode == 2
+    assert "full: is not empty, and nothing is written over" in shown.stderr
+    assert [path.name for path in folder.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="nothing is unwritable here")
+def test_an_unwritable_folder_is_refused_before_the_work(labspend: Labspend, small_toml: Path) -> None:
+    folder = small_toml.parent / "locked"
+    folder.mkdir(mode=0o500)
+    shown = labspend("compare", "small.toml", "--out", "locked", "--replications", "1000000")
+    assert (shown.returncode, "locked: results cannot be written here" in shown.stderr) == (2, True)
+
+
+def test_a_folder_that_takes_no_file_is_refused(
+    small_toml: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(**_: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
+    out = small_toml.parent / "locked"
+    assert main(["compare", str(small_toml), "--out", str(out)]) == 2
+    assert f"{out}: results cannot be written here: Permission denied" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_a_folder_that_cannot_be_made_is_refused_before_the_work(labspend: Labspend, small_toml: Path) -> None:
+    shown = labspend("compare", "small.toml", "--out", "small.toml/results", "--replications", "1000000")
+    assert shown.returncode == 2
+    assert "small.toml/results: results cannot be written here" in shown.stderr
+
+
+def test_compare_prints_a_table_and_writes_nothing_over(labspend: Labspend, small_toml: Path) -> None:
+    shown = labspend("compare", "small.toml", "--policy", "trained longer", "--policy", "plain")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.stdout.index("trained longer") < shown.stdout.index("plain")
+    assert f"Results: {Path('out', 'small')}" in shown.stdout
+    assert "\x1b" not in shown.stdout
+    again = labspend("compare", "small.toml", "--quiet")
+    assert (again.returncode, again.stdout, again.stderr) == (0, f"{Path('out', 'small-2')}\n", "")
+    for folder in ("out/small", "out/small-2"):
+        assert (small_toml.parent / folder / "summary.csv").exists()
+        assert (small_toml.parent / folder / "scenario.toml").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no pseudo-terminals there")
+def test_json_is_alone_on_stdout_and_progress_is_at_the_terminal(small_toml: Path) -> None:
+    words = [sys.executable, "-m", "simulator", "compare", "small.toml", "--json", "--replications", "3", "--seed", "4"]
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        words,
+        cwd=small_toml.parent,
+        env={**environment(), "NO_COLOR": "1", "TERM": "xterm"},
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        text=True,
+    ) as process:
+        os.close(theirs)
+        stderr = read_to_the_end(ours)
+        stdout, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert b"Comparing" in stderr
+    assert b"\x1b[3" not in stderr, "NO_COLOR is honoured"
+    rows = json.loads(stdout, parse_constant=not_json)
+    assert [row["policy"] for row in rows] == ["plain", "trained longer"]
+    resolved = load_study(small_toml.parent / "out" / "small" / "scenario.toml")
+    assert resolved == load_study(small_toml, replications=3, seed=4)
+
+
+def read_to_the_end(terminal: int) -> bytes:
+    shown = b""
+    try:
+        while more := os.read(terminal, 65536):
+            shown += more
+    except OSError:
+        pass  # Linux says so when the other side is gone
+    os.close(terminal)
+    return shown
+
+
+def not_json(constant: str) -> object:
+    raise AssertionError(f"{constant} is not JSON")
+
+
+# --- Ctrl-C ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def endless(small_toml: Path) -> Iterator[subprocess.Popen[str]]:
+    """A comparison that would take hours, on two workers, in a process group of its own as a terminal makes it."""
+    words = [sys.executable, "-m", "simulator", "compare", "small.toml", "--workers", "2", "--replications", "1000000"]
+    process = subprocess.Popen(
+        words,
+        cwd=small_toml.parent,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    yield process
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is sent another way there")
+def test_ctrl_c_in_the_middle_is_status_130_and_loses_nothing(endless: subprocess.Popen[str], small_toml: Path) -> None:
+    folder = small_toml.parent / "out" / "small"
+    deadline = time.monotonic() + 30
+    while not folder.exists() and time.monotonic() < deadline and endless.poll() is None:
+        time.sleep(0.05)
+    time.sleep(2.0)
+    os.killpg(endless.pid, signal.SIGINT)
+    stdout, stderr = endless.communicate(timeout=30)
+    assert endless.returncode == 130, stderr
+    assert stdout == ""
+    assert stderr.strip() == "Interrupted: nothing was written. The same command gives the same results."
+    assert not folder.exists()
+
+
+def test_an_interrupt_while_saving_says_that_the_folder_is_not_complete(
+    small_toml: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(comparison: object, folder: Path, command: str, study_text: str) -> None:
+        (folder / "summary.csv").touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("simulator.cli._saved", stop)
+    monkeypatch.setattr("simulator.cli._compared", lambda *_, **__: None)
+    out = small_toml.parent / "results"
+    assert main(["compare", str(small_toml), "--out", str(out)]) == 130
+    assert f"what is in {out} may not be complete" in capsys.readouterr().err
+
+
+def test_what_only_the_run_finds_is_one_message(labspend: Labspend, small_toml: Path) -> None:
+    shown = labspend("compare", "small.toml", "--policy", "all-reserve")  # the market has no leases
+    assert (shown.returncode in (1, 2), shown.stdout) == (True, "")
+    assert "no lease of 365 days is on offer" in shown.stderr
+    assert "in policy 'all-reserve', seed 7, replication 0" in shown.stderr
+    assert "Traceback" not in shown.stderr
+    assert not (small_toml.parent / "out").exists()
+
+
+def test_a_full_disk_is_status_1_without_traceback(
+    small_toml: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device", "summary.csv")
+
+    monkeypatch.setattr("simulator.cli._compared", fail)
+    assert main(["compare", str(small_toml), "--out", str(small_toml.parent / "results")]) == 1
+    assert capsys.readouterr().err == "Error: summary.csv: No space left on device\n"
+    assert not (small_toml.parent / "results").exists()
+
+
+def test_the_module_is_the_command() -> None:
+    assert (PROJECT / "simulator" / "__main__.py").read_text(encoding="utf-8").count(
+        "from simulator.cli import main"
+    ) == 1
