@@ -246,7 +246,7 @@ def test_an_interrupt_while_saving_says_that_the_folder_is_not_complete(
 def test_what_only_the_run_finds_is_one_message(labspend: Labspend, small_toml: Path) -> None:
     shown = labspend("compare", "small.toml", "--policy", "all-reserve")  # the market has no leases
     assert (shown.returncode in (1, 2), shown.stdout) == (True, "")
-    assert "no lease of 365 days is on offer" in shown.stderr
+    assert "market.commitment: must offer a term of 365 days or less" in shown.stderr
     assert "in policy 'all-reserve', seed 7, replication 0" in shown.stderr
     assert "Traceback" not in shown.stderr
     assert not (small_toml.parent / "out").exists()

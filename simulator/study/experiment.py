@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 
-_LARGEST_CHUNK = 16
+_LARGEST_CHUNK = 8
 _CHUNKS_PER_WORKER = 8
-_CHUNKS_AHEAD = 4
+_CHUNKS_AHEAD = 2
 """Chunks asked for ahead of the one that is waited for, per worker: what bounds memory."""
 _UNKNOWN_WORKERS = 64
 """How many workers a foreign executor is taken to have."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -24,9 +25,10 @@ Float32Array = npt.NDArray[np.float32]
 QUALITY_TOLERANCE = 1e-3
 """Part by which a model may fall short of its target before the target counts as missed."""
 _BUDGET_DAYS = 365
-_LAST_WEEKS_DAYS = 28
+_LAST_DAYS = 28
 _NOTHING = 1e-9
 
+_RENTED = [at for at, tenure in enumerate(Tenure) if tenure in (Tenure.ON_DEMAND, Tenure.SPOT)]
 _OPENING = (Account.OPENING_FLEET, Account.OPENING_LEASES, Account.OPENING_MODELS)
 _CLOSING = (Account.CLOSING_FLEET, Account.CLOSING_LEASES, Account.CLOSING_MODELS)
 
@@ -204,99 +206,81 @@ class DailySums:
 
 def record(run: Run) -> RunRecord:
     """Keep what tables and pictures need of a run."""
-    return RunRecord(
-        summarize(run), run.books.cash_usd.sum(axis=0), _days(run), tuple(_releases(run)), tuple(_orders(run))
+    releases = tuple(_releases(run))
+    cash, gpus = run.books.cash_usd, _gpus(run.used)
+    moved = cash[:, : len(FLOWS)].sum(axis=1)
+    summary = _summarize(run, releases, moved, gpus)
+    days = RunDays(
+        cash.T.astype(np.float32),
+        run.books.economic_usd.T.astype(np.float32),
+        gpus.astype(np.float32),
+        run.used.served_tokens.astype(np.float32),
+        np.cumsum(moved).astype(np.float32),
     )
+    return RunRecord(summary, cash.sum(axis=0), days, releases, tuple(_orders(run)))
 
 
-def summarize(run: Run) -> RunSummary:
-    """Reduce a run to scalars."""
-    scenario, used = run.world.scenario, run.used
-    cash = run.books.cash_usd
-    by_day, moved = cash.sum(axis=1), cash[:, FLOWS].sum(axis=1)
-    discount = (1.0 + scenario.discount_per_year) ** (-np.arange(by_day.size) / DAYS_PER_YEAR)
+def _summarize(run: Run, releases: tuple[ReleaseRow, ...], moved: FloatArray, gpus: FloatArray) -> RunSummary:
+    scenario, used, horizon = run.world.scenario, run.used, run.world.calendar.horizon_days
+    by_day, accounts = run.books.cash_usd.sum(axis=1), run.books.cash_usd.sum(axis=0)
     uses = run.books.economic_usd.sum(axis=0)
-    training, research, serving = (float(uses[use]) for use in (Use.TRAINING, Use.RESEARCH, Use.SERVING))
+    training, research, serving, idle = (float(uses[use]) for use in Use)
     asked, served = float(used.asked_tokens.sum()), float(used.served_tokens.sum())
     unserved = asked - served if asked - served > _NOTHING * asked else 0.0
-    cost = float(by_day.sum())
-    busy, had = _busy_hours(used).sum(), (used.held_hours.sum(axis=0) + _rented_hours(used)).sum()
+    cost, last_day = float(by_day.sum()), scenario.calendar.date_of(horizon - 1)
+    held, busy = used.held_hours.sum(axis=0), _busy_held_hours(used)
+    rented = float(gpus[_RENTED].sum()) * HOURS_PER_DAY
+    idle_lately = 1.0 - _ratio(float(busy[-_LAST_DAYS:].sum()), float(held[-_LAST_DAYS:].sum()))
+    left = -float(accounts[Account.CLOSING_FLEET])
     return RunSummary(
         cumulative_cost_usd=cost,
         cost_before_inventory_usd=float(moved.sum()),
-        present_value_usd=float(by_day @ discount),
-        opening_usd=float(cash[:, _OPENING].sum()),
-        closing_usd=float(cash[:, _CLOSING].sum()),
+        present_value_usd=float(by_day @ _discount(scenario.discount_per_year, by_day.size)),
+        opening_usd=float(accounts[list(_OPENING)].sum()),
+        closing_usd=float(accounts[list(_CLOSING)].sum()),
         unserved_usd=unserved / TOKENS_PER_MILLION_TOKENS * scenario.unserved_usd_per_million_tokens,
         training_usd=training,
         research_usd=research,
         serving_usd=serving,
-        idle_usd=float(uses[Use.IDLE]),
+        idle_usd=idle,
         training_share=_ratio(training, training + serving),
         rnd_share=_ratio(training + research, training + research + serving),
         asked_tokens=asked,
         served_tokens=served,
         unserved_tokens=unserved,
         served_share=1.0 - unserved / asked if asked > 0.0 else 1.0,
-        days_late=_days_late(run),
-        quality_met=all(_quality_met(made.reached_flop, made.release.target_flop) for made in run.releases),
-        utilization=_ratio(float(busy), float(had)),
+        days_late=float(max((row.days_late for row in releases if row.due <= last_day), default=0)),
+        quality_met=all(row.quality_met for row in releases),
+        utilization=_ratio(float(busy.sum()) + rented, float(held.sum()) + rented),
         usd_per_million_tokens=_ratio(cost, served / TOKENS_PER_MILLION_TOKENS),
         peak_cash_usd=_most_within(moved, _BUDGET_DAYS),
-        peak_gpus=float(_gpus(used).sum(axis=0).max()),
-        stranded_usd=-float(cash[:, Account.CLOSING_FLEET].sum()) * _idle_share(used, _LAST_WEEKS_DAYS),
+        peak_gpus=float(gpus.sum(axis=0).max()),
+        stranded_usd=left * max(idle_lately, 0.0) if left != 0.0 else 0.0,
     )
 
 
-def _days(run: Run) -> RunDays:
-    cash = run.books.cash_usd
-    return RunDays(
-        cash.T.astype(np.float32),
-        run.books.economic_usd.T.astype(np.float32),
-        _gpus(run.used).astype(np.float32),
-        run.used.served_tokens.astype(np.float32),
-        np.cumsum(cash[:, FLOWS].sum(axis=1)).astype(np.float32),
-    )
+@lru_cache(maxsize=4)
+def _discount(discount_per_year: float, n_days: int) -> FloatArray:
+    """What a dollar of each day is worth on day 0."""
+    factors: FloatArray = (1.0 + discount_per_year) ** (-np.arange(n_days) / DAYS_PER_YEAR)
+    return factors
 
 
 def _gpus(used: Dispatch) -> FloatArray:
     """GPUs by [tenure, day], in the order of `Tenure`."""
+    rented = used.training_rented_hours.sum(axis=0) + used.serving_rented_hours + used.research_rented_hours
     by_tenure = {
         Tenure.OWNED: used.owned_gpus.sum(axis=0),
         Tenure.RESERVED: used.reserved_gpus.sum(axis=0),
-        Tenure.ON_DEMAND: (_rented_hours(used) - used.research_spot_hours) / HOURS_PER_DAY,
+        Tenure.ON_DEMAND: rented / HOURS_PER_DAY,
         Tenure.SPOT: used.research_spot_hours / HOURS_PER_DAY,
     }
     return np.stack([by_tenure[tenure] for tenure in Tenure])
 
 
-def _rented_hours(used: Dispatch) -> FloatArray:
-    training: FloatArray = used.training_rented_hours.sum(axis=0)
-    return training + used.serving_rented_hours + used.research_rented_hours + used.research_spot_hours
-
-
 def _busy_held_hours(used: Dispatch) -> FloatArray:
     held: FloatArray = (used.training_sunk_hours + used.serving_sunk_hours + used.research_sunk_hours).sum(axis=0)
     return held
-
-
-def _busy_hours(used: Dispatch) -> FloatArray:
-    return _busy_held_hours(used) + _rented_hours(used)
-
-
-def _idle_share(used: Dispatch, last_days: int) -> float:
-    """Part of the GPU-hours held over the last days that nobody used."""
-    held = float(used.held_hours.sum(axis=0)[-last_days:].sum())
-    return max(1.0 - _ratio(float(_busy_held_hours(used)[-last_days:].sum()), held), 0.0) if held > 0.0 else 0.0
-
-
-def _days_late(run: Run) -> float:
-    horizon = run.world.calendar.horizon_days
-    return float(max((made.days_late for made in run.releases if made.release.due_day < horizon), default=0))
-
-
-def _quality_met(reached_flop: float, target_flop: float) -> bool:
-    return reached_flop >= target_flop * (1.0 - QUALITY_TOLERANCE)
 
 
 def _most_within(usd: FloatArray, n_days: int) -> float:
@@ -315,7 +299,7 @@ def _releases(run: Run) -> list[ReleaseRow]:
     kinds = run.world.scenario.accelerators
     rows = []
     for made, cost in zip(run.releases, run.books.releases, strict=True):
-        release, choice, model = made.release, made.choice, made.choice.model
+        release, choice, model, reached = made.release, made.choice, made.choice.model, made.reached_flop
         rows.append(
             ReleaseRow(
                 run.policy,
@@ -331,9 +315,9 @@ def _releases(run: Run) -> list[ReleaseRow]:
                 model.precision.name,
                 model.samples,
                 choice.training_flop,
-                made.reached_flop,
+                reached,
                 release.target_flop,
-                _quality_met(made.reached_flop, release.target_flop),
+                reached >= release.target_flop * (1.0 - QUALITY_TOLERANCE),
                 choice.limit,
                 kinds[choice.accelerator].name,
                 float(choice.size.gpus),

@@ -253,11 +253,12 @@ class Misplaced(ValueError):
     """A value that breaks a rule between tables: where it stands, the rule, the value."""
 
     def __init__(self, where: str, rule: str, value: str) -> None:
-        super().__init__(f"{where}: {rule} (got {value})")
+        # The arguments are kept as they came: SimPy and pickle make an exception anew from them.
+        super().__init__(where, rule, value)
         self.where, self.rule, self.value = where, rule, value
 
-    def __reduce__(self) -> tuple[type[Misplaced], tuple[object, ...]]:
-        return type(self), (self.where, self.rule, self.value)
+    def __str__(self) -> str:
+        return f"{self.where}: {self.rule} (got {self.value})"
 
 
 class UnknownName(Misplaced):
@@ -265,7 +266,5 @@ class UnknownName(Misplaced):
 
     def __init__(self, where: str, name: str, known: tuple[str, ...]) -> None:
         super().__init__(where, f"is not known; there are {', '.join(known)}", repr(name))
+        self.args = (where, name, known)
         self.name, self.known = name, known
-
-    def __reduce__(self) -> tuple[type[Misplaced], tuple[object, ...]]:
-        return type(self), (self.where, self.name, self.known)

@@ -27,7 +27,7 @@ def frontier() -> Scenario:
 
 
 def with_demand(world: World, tokens: FloatArray) -> World:
-    return replace(world, demand_tokens=tokens, meter=Meter.of(tokens))
+    return replace(world, demand_tokens=tokens, meter=Meter(tokens))
 
 
 def exponential(world: World, per_day: float) -> FloatArray:

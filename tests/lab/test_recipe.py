@@ -59,6 +59,14 @@ def planned_usd(choice: Choice) -> float:
     return choice.planned_training_usd + choice.planned_serving_usd
 
 
+def fresh_tokens(n_training_tokens: float, unique_tokens: float) -> float:
+    """What tokens read again are worth (Muennighoff et al. 2023): each pass less, R* = 15.387756."""
+    if n_training_tokens <= unique_tokens:
+        return n_training_tokens
+    repetitions = n_training_tokens / unique_tokens - 1
+    return unique_tokens * (1 + 15.387756 * (1 - float(np.exp(-repetitions / 15.387756))))
+
+
 # The target ------------------------------------------------------------------------------------------------------
 
 
@@ -72,10 +80,11 @@ def test_every_set_of_levers_reaches_the_target_exactly(
     assert choice.quality_met
     # Straight from the laws: the loss with its penalty, what samples add, progress and data.
     model, fit = choice.model, scenario.scaling_fit
-    worse = quantization_penalty(model.precision.reference_penalty_nats, model.n_parameters, model.n_training_tokens)
-    by_loss = equivalent_flop(fit, loss(fit, model.n_parameters, model.n_training_tokens) + worse)
+    worth = fresh_tokens(model.n_training_tokens, scenario.training.unique_tokens)
+    worse = quantization_penalty(model.precision.reference_penalty_nats, model.n_parameters, worth)
+    by_loss = equivalent_flop(fit, loss(fit, model.n_parameters, worth) + worse)
     reached = by_loss * model.samples ** (1 / 1.45) * release.progress * scenario.roadmap.data_gain
-    assert model.n_training_tokens < scenario.training.unique_tokens
+    assert model.n_training_tokens <= scenario.training.max_epochs * scenario.training.unique_tokens
     assert reached == pytest.approx(release.target_flop, rel=1e-6)
     assert reached_flop(scenario, release, model) == pytest.approx(reached, rel=1e-12)
     assert choice.training_flop == pytest.approx(6 * model.n_parameters * model.n_training_tokens, rel=1e-12)
@@ -106,15 +115,39 @@ def test_no_lever_is_used_that_is_not_allowed(
     assert 1.0 <= model.samples <= MAX_SAMPLES
 
 
-def test_samples_pay_where_few_tokens_are_served_and_not_where_many_are() -> None:
-    few, many = (choose(KNOWN, frozenset({Lever.TEST_TIME}), tokens) for tokens in (1e7, 1e15))
+def test_samples_pay_where_few_tokens_are_served() -> None:
+    few = choose(KNOWN, frozenset({Lever.TEST_TIME}), 1e7)
     # 28.2 samples are worth ten times the training (Villalobos & Atkinson 2023).
     assert few.model.samples == pytest.approx(28.2, abs=0.05)
     assert few.training_flop == pytest.approx(choose(KNOWN, frozenset(), 1e7).training_flop / 10, rel=1e-3)
-    assert many.model.samples == 1.0
+
+
+def test_samples_do_not_pay_where_only_answers_are_served_by_the_mass() -> None:
+    # Serving costs m N, and N falls as m^-(beta/(alpha+beta)/1.45): more samples are dearer from the first.
+    scenario = KNOWN.model_copy(update={"demand": KNOWN.demand.model_copy(update={"prompt_share": 0.0})})
+    assert choose(scenario, frozenset({Lever.TEST_TIME}), 1e15).model.samples == 1.0
+
+
+def test_samples_for_the_mass_are_those_of_calculus() -> None:
+    # Where training is nothing, cost is (0.8 + 0.2 m) m^-e with e = 0.3535 (BESI): least at m = 0.8 e / (0.2 (1 - e)).
+    fit = KNOWN.scaling_fit
+    e = fit.beta / (fit.alpha + fit.beta) / 1.45
+    best = 0.8 * e / (0.2 * (1 - e))
+    assert best == pytest.approx(2.19, abs=0.01)
+    choice = choose(KNOWN, frozenset({Lever.TEST_TIME}), 1e15)
+    one = choose(KNOWN, frozenset(), 1e15)
+    gained = (0.8 + 0.2 * best) * best**-e
+    assert planned_usd(choice) / planned_usd(one) == pytest.approx(gained, rel=0.002)
 
 
 # The cost --------------------------------------------------------------------------------------------------------
+
+
+def test_more_levers_are_never_dearer_where_sizes_are_compute_optimal() -> None:
+    for tokens_per_day in np.geomspace(1e8, 1e14, 101):
+        cost = {levers: planned_usd(choose(KNOWN, levers, float(tokens_per_day))) for levers in SETS}
+        for fewer, more in ((a, b) for a in SETS for b in SETS if a < b):
+            assert cost[more] <= cost[fewer] * (1 + 1e-5), f"{tokens_per_day:g}: {set(more)} after {set(fewer)}"
 
 
 @settings(max_examples=40, deadline=None)
@@ -163,22 +196,26 @@ def test_no_model_of_the_frontier_is_cheaper_either(levers: frozenset[Lever], to
     usd_per_discounted_second = choice.planned_serving_usd / np.min(choice.model.gpu_seconds_per_token * rent)
     usd_per_training_flop = choice.planned_training_usd / choice.training_flop
     physical = release.target_flop / release.progress
+    sizes = choice.model.n_parameters * np.geomspace(0.3, 3.0, 121)
+    demand = FRONTIER.demand
+    prompts = demand.prompt_share * (0.6 + 0.4 * 0.1)  # 40 % of prompt tokens are cached, at a tenth of the cost
     for precision in FRONTIER.precisions if Lever.QUANTIZE in levers else (BF16,):
-        for samples in np.geomspace(1.0, MAX_SAMPLES, 25) if Lever.TEST_TIME in levers else (1.0,):
+        speeds = [FRONTIER.serving.speed(sizes, precision, kind.chip, demand) for kind in FRONTIER.accelerators]
+        for samples in np.geomspace(1.0, MAX_SAMPLES, 50) if Lever.TEST_TIME in levers else (1.0,):
             needed = optimal_loss(FRONTIER.scaling_fit, physical / samples ** (1 / 1.45))
-            for size in choice.model.n_parameters * np.geomspace(0.3, 3.0, 41):
-                tokens = float(
-                    tokens_for_loss_quantized(
-                        FRONTIER.scaling_fit, size, needed, precision.reference_penalty_nats
-                    )
-                )
-                if not tokens < FRONTIER.training.unique_tokens:
-                    continue
-                model = served_model(FRONTIER, "try", float(size), tokens, precision, float(samples))
-                usd = 6 * size * tokens * usd_per_training_flop
-                usd += float(np.min(model.gpu_seconds_per_token * rent)) * usd_per_discounted_second
-                # Failures cost a larger run a little more than this one's rate: some 1e-3 of the training.
-                assert usd >= planned_usd(choice) * (1 - 0.003)
+            tokens = tokens_for_loss_quantized(
+                FRONTIER.scaling_fit, sizes, needed, precision.reference_penalty_nats
+            )
+            usd = np.full(sizes.size, np.inf)
+            for speed, price in zip(speeds, rent, strict=True):
+                with np.errstate(divide="ignore"):
+                    seconds = prompts / speed.prefill_tokens_per_gpu_second
+                    seconds += (1 - demand.prompt_share) * samples / speed.decode_tokens_per_gpu_second
+                usd = np.minimum(usd, seconds / 0.7 * price * usd_per_discounted_second)
+            usd += 6 * sizes * tokens * usd_per_training_flop
+            fresh = tokens <= FRONTIER.training.unique_tokens
+            # Failures cost a larger run a little more than this one's rate: some 1e-3 of the training.
+            assert usd[fresh].min(initial=np.inf) >= planned_usd(choice) * (1 - 0.003)
 
 
 @SCENARIOS
@@ -242,8 +279,7 @@ def test_repeated_data_counts_for_less() -> None:
     few = known(unique_tokens=4e11, max_epochs=16.0)
     model = choose(few, frozenset(), 1e10).model
     fit = few.scaling_fit
-    repetitions = model.n_training_tokens / 4e11 - 1
-    worth = 4e11 * (1 + 15.387756 * (1 - np.exp(-repetitions / 15.387756)))
+    worth = fresh_tokens(model.n_training_tokens, 4e11)
     assert model.n_training_tokens > worth > 4e11
     assert equivalent_flop(fit, loss(fit, model.n_parameters, worth)) == pytest.approx(5.41548e23, rel=1e-6)
 

@@ -112,7 +112,7 @@ def test_a_window_of_the_meter_has_its_mean(values: list[float], data: st.DataOb
     end = data.draw(st.integers(first + 1, len(values)))
     # Prefix sums lose digits against the sum of all days, not of the window.
     scale = 1e-12 * sum(values)
-    assert Meter.of(np.array(values)).mean(first, end) == pytest.approx(np.mean(values[first:end]), rel=1e-9, abs=scale)
+    assert Meter(np.array(values)).mean(first, end) == pytest.approx(np.mean(values[first:end]), rel=1e-9, abs=scale)
 
 
 @given(st.lists(st.floats(1.0, 1e15), min_size=3, max_size=60), st.data())
@@ -122,7 +122,7 @@ def test_the_line_of_the_meter_is_numpys_least_squares(values: list[float], data
     days, logs = np.arange(first, end), np.log(values[first:end])
     slope, intercept = np.polyfit(days - days.mean(), logs, 1)
     residuals = logs - intercept - slope * (days - days.mean())
-    line = Meter.of(np.array(values)).line(first, end)
+    line = Meter(np.array(values)).line(first, end)
     assert line.middle == pytest.approx(intercept, rel=1e-9, abs=1e-9)
     assert line.slope == pytest.approx(slope, rel=1e-7, abs=1e-9)
     assert line.variance == pytest.approx((residuals**2).sum() / (days.size - 2), rel=1e-6, abs=1e-8)
