@@ -227,12 +227,12 @@ def _charge_releases(
     per_hour = np.divide(training, hours, out=np.zeros_like(training), where=hours > 0.0)
     serving = economic[:, Use.SERVING].copy()
     costs = []
-    for run, following in zip(runs, [*runs[1:], None], strict=True):
+    for run in runs:
         data = _data_usd(world, run)
         cash[run.first_day, Account.DATA] += data
         economic[run.first_day, Use.TRAINING] += data
         trained = float(per_hour[used.kinds.index(run.accelerator)] @ run.gpu_hours(n_days)) + data
-        replaced = n_days if following is None else following.deploy_day
+        replaced = _replaced_day(run, runs, n_days)
         life = slice(min(run.deploy_day, n_days), min(replaced, n_days))
         served = float(used.served_tokens[life].sum())
         costs.append(ReleaseCost(trained, float(serving[life].sum()), served))
@@ -241,6 +241,12 @@ def _charge_releases(
             cash[-1, Account.CLOSING_MODELS] -= trained * left
             economic[-1, Use.TRAINING] -= trained * left
     return tuple(costs)
+
+
+def _replaced_day(run: TrainingRun, runs: Sequence[TrainingRun], n_days: int) -> int:
+    """The day a later release takes over; the day it comes itself if one already has."""
+    later = [other.deploy_day for other in runs if other.release > run.release]
+    return max(min([*later, n_days]), min(run.deploy_day, n_days))
 
 
 def _data_usd(world: World, run: TrainingRun) -> float:

@@ -27,11 +27,13 @@ from simulator.world.hardware import Accelerator
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario
 
-SIZE_STEP = 1.04
+SIZE_STEP = 1.06
 """Neighbouring model sizes differ by this factor; the best is polished between its neighbours."""
 SMALLEST, LARGEST = 0.02, 8.0
 """Sizes searched, as multiples of the compute-optimal size of the release."""
-SAMPLES: FloatArray = np.geomspace(1.0, MAX_SAMPLES, 12, dtype=np.float64)
+_FINE_STEP = 1.005
+"""The same for the table of speeds that all releases share."""
+SAMPLES: FloatArray = np.geomspace(1.0, MAX_SAMPLES, 24, dtype=np.float64)
 """Samples per answer searched by the test-time lever; the first is one."""
 
 
@@ -44,7 +46,8 @@ class Candidates:
 
     scenario: Scenario
     release: Release
-    serving: ServingTable
+    sizes: FloatArray
+    """In equal ratios [parameters]."""
     loss_needed: FloatArray
     """By number of samples [nats per token]."""
     n_training_tokens: FloatArray
@@ -53,35 +56,41 @@ class Candidates:
     """Of a run of that size, after failures and checkpoints, by accelerator too."""
     gpu_seconds_per_token: FloatArray
 
-    @property
-    def sizes(self) -> FloatArray:
-        """Model sizes, in equal ratios [parameters]."""
-        return self.serving.n_parameters
-
     def row(self, precision: int, samples: int, columns: FloatArray) -> Row:
-        """Models of sizes between the columns: tokens by the law, the rest interpolated.
-
-        Log-log interpolation is exact where speed is a power of size, and good to 2e-4 on the roofline.
-        """
+        """Models of sizes between the columns: tokens by the law, speeds from the scenario's fine table."""
         sizes: FloatArray = self.sizes[0] * SIZE_STEP**columns
         tokens = _tokens_for_loss(self.scenario, sizes, self.scenario.precisions[precision], self.loss_needed[samples])
         low = np.minimum(columns.astype(np.int64), self.sizes.size - 2)
-        part, seconds = columns - low, self.gpu_seconds_per_token[:, precision, samples]
-        work = self.flop_per_gpu_hour[:, precision, samples]
+        part, work = columns - low, self.flop_per_gpu_hour[:, precision, samples]
+        speeds = serving_speeds(self.scenario).of(precision).between(sizes)
         return Row(
             sizes,
             tokens,
             training_flop(sizes, tokens),
             work[:, low] * (1.0 - part) + work[:, low + 1] * part,
-            seconds[:, low] ** (1.0 - part) * seconds[:, low + 1] ** part,
+            speeds.per_user_token(self.scenario, SAMPLES[samples])[:, 0],
+            speeds.replica_gpus[:, 0],
         )
 
-    def model(self, precision: int, samples: int, size: float, tokens: float, seconds: FloatArray) -> ServedModel:
-        """The model of one size of a row."""
-        column = int(np.log(size / self.sizes[0]) / np.log(SIZE_STEP))
-        replica = self.serving.replica_gpus[:, precision, min(column, self.sizes.size - 1)]
-        kind = self.scenario.precisions[precision]
-        return ServedModel(self.release.name, size, tokens, kind, float(SAMPLES[samples]), seconds, replica)
+    def model(self, precision: int, samples: int, row: Row, column: int, shift: float) -> ServedModel:
+        """The model at `shift` steps from a column of a row, on the parabolas of the logs of its neighbours."""
+        size, tokens = row.n_parameters[column], row.n_training_tokens[column]
+        seconds = row.gpu_seconds_per_token[:, column]
+        if shift:
+            near = slice(column - 1, column + 2)
+            weights = np.array([shift * (shift - 1.0) / 2.0, 1.0 - shift * shift, shift * (shift + 1.0) / 2.0])
+            size, tokens = np.exp(np.log([row.n_parameters[near], row.n_training_tokens[near]]) @ weights)
+            beside = row.gpu_seconds_per_token[:, column + (1 if shift > 0.0 else -1)]
+            seconds = seconds ** (1.0 - abs(shift)) * beside ** abs(shift)
+        return ServedModel(
+            self.release.name,
+            float(size),
+            float(tokens),
+            self.scenario.precisions[precision],
+            float(SAMPLES[samples]),
+            seconds,
+            row.replica_gpus[:, column],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,35 +102,42 @@ class Row:
     training_flop: FloatArray
     flop_per_gpu_hour: FloatArray
     gpu_seconds_per_token: FloatArray
-
-    def at(self, column: int, shift: float) -> tuple[float, float, FloatArray]:
-        """Size, tokens and GPU-seconds at `shift` steps from a column, on the parabolas of their logs."""
-        seconds = self.gpu_seconds_per_token[:, column]
-        if shift == 0.0:
-            return float(self.n_parameters[column]), float(self.n_training_tokens[column]), seconds
-        near = slice(column - 1, column + 2)
-        weights = np.array([shift * (shift - 1.0) / 2.0, 1.0 - shift * shift, shift * (shift + 1.0) / 2.0])
-        around = self.gpu_seconds_per_token[:, near]
-        if np.isfinite(around).all():
-            seconds = np.exp(np.log(around) @ weights)
-        size, tokens = np.exp(np.log([self.n_parameters[near], self.n_training_tokens[near]]) @ weights)
-        return float(size), float(tokens), seconds
+    replica_gpus: FloatArray
 
 
 @lru_cache(maxsize=64)
 def candidates(scenario: Scenario, release: Release) -> Candidates:
     """The table of one release; nothing in it was drawn."""
-    physical = release.target_flop / (release.progress * scenario.roadmap.data_gain)
-    optimal_size = float(compute_optimal(scenario.scaling_fit, physical)[0])
+    physical, optimal_size = _optimum(scenario, release)
     n_sizes = int(np.log(LARGEST / SMALLEST) / np.log(SIZE_STEP)) + 1
     sizes: FloatArray = optimal_size * SMALLEST * SIZE_STEP ** np.arange(float(n_sizes))
-    serving = serving_table(scenario, sizes, scenario.precisions)
+    serving = serving_speeds(scenario).between(sizes)
     needed = optimal_loss(scenario.scaling_fit, physical / gain(SAMPLES))
     tokens = np.stack([_tokens_for_loss(scenario, sizes, kind, needed[:, None]) for kind in scenario.precisions])
     seconds = np.stack([serving.per_user_token(scenario, samples) for samples in SAMPLES], axis=2)
     flop = training_flop(sizes, tokens)
     work = np.stack([_work(scenario, release, kind, flop, sizes) for kind in scenario.accelerators])
-    return Candidates(scenario, release, serving, needed, tokens, flop, work, seconds)
+    return Candidates(scenario, release, sizes, needed, tokens, flop, work, seconds)
+
+
+def _optimum(scenario: Scenario, release: Release) -> tuple[float, float]:
+    """Physical FLOP of the compute-optimal bf16 run that meets a target, and its model size."""
+    physical = release.target_flop / (release.progress * scenario.roadmap.data_gain)
+    return physical, float(compute_optimal(scenario.scaling_fit, physical)[0])
+
+
+@lru_cache(maxsize=8)
+def serving_speeds(scenario: Scenario) -> ServingTable:
+    """Speeds of all sizes that are ever searched, half a per cent apart.
+
+    Log-log interpolation between them is exact where speed is a power of size; where the best replica size
+    switches, speeds jump, and the jump is smeared over that half per cent.
+    """
+    optima = [_optimum(scenario, release)[1] for release in scenario.releases]
+    smallest, largest = SMALLEST * min(optima) / SIZE_STEP, LARGEST * max(optima) * SIZE_STEP
+    n_sizes = int(np.log(largest / smallest) / np.log(_FINE_STEP)) + 1
+    sizes: FloatArray = smallest * _FINE_STEP ** np.arange(float(n_sizes))
+    return serving_table(scenario, sizes, scenario.precisions)
 
 
 def _work(

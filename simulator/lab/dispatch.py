@@ -98,7 +98,8 @@ def dispatch(world: World, fleet: Fleet, workload: Workload) -> Dispatch:
     model = workload.model_in_service.path(n_days).astype(np.int64)
     speeds, replicas = _speeds(workload, len(scenario.accelerators))
     serving_rental = workload.serving_rental.path(n_days).astype(np.int64)
-    rented_speed = speeds[model, serving_rental]
+    on_offer = np.isfinite(world.prices.rent_path(serving_rental, world.calendar.lived_indices))
+    rented_speed = np.where(on_offer, speeds[model, serving_rental], 0.0)
     replica_tokens = rented_speed * replicas[model, serving_rental]
     load = _load(scenario.hour_profile, asked, replica_tokens, scenario.serving.spare_replicas)
 
@@ -166,8 +167,9 @@ def _research(
             sunk[row] = np.minimum(need / flop[kind], np.maximum(idle_hours[row], 0.0))
             need = np.maximum(need - sunk[row] * flop[kind], 0.0)
     rental = workload.work_rental.path(n_days).astype(np.int64)
-    rented = need / flop[rental]
-    cheaper = world.prices.spot_path(rental, days) < world.prices.rent_path(rental, days)
+    rent = world.prices.rent_path(rental, days)
+    rented = np.where(np.isfinite(rent), need / flop[rental], 0.0)
+    cheaper = world.prices.spot_path(rental, days) < rent
     spot = np.where(cheaper, rented * world.prices.spot_availability[days], 0.0)
     return sunk, spot, rented - spot
 

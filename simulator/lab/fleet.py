@@ -28,10 +28,10 @@ class Fleet:
         held = zip(self.owned, self.reserved, self.training, strict=True)
         return [kind for kind, levels in enumerate(held) if not all(level.is_zero for level in levels)]
 
-    def commit(self, bound: Purchase | Lease) -> None:
-        """GPUs agreed on: known to later reviews from now on, in service only when they arrive."""
+    def commit(self, bound: Purchase | Lease, expected_day: int) -> None:
+        """GPUs agreed on: later reviews count on them from the day they are expected, late or not."""
         schedule = self._committed[bound.accelerator]
-        schedule.add(bound.first_day, bound.gpus)
+        schedule.add(expected_day, bound.gpus)
         schedule.add(bound.end_day, -bound.gpus)
 
     def committed(self, days: npt.NDArray[np.int64]) -> FloatArray:

@@ -51,7 +51,7 @@ class LastValue(_Learned):
         if end - first < 2 * DAYS_PER_WEEK:
             return _unmetered(observation, days)
         week = observation.meter.mean(end - DAYS_PER_WEEK, end)
-        change = abs(np.log(week / observation.meter.mean(first, first + DAYS_PER_WEEK)))
+        change = abs(np.log(max(week, 1.0) / max(observation.meter.mean(first, first + DAYS_PER_WEEK), 1.0)))
         per_day = change / np.sqrt(end - first - DAYS_PER_WEEK)
         spread = per_day * np.sqrt(days - (observation.day - 1))
         return np.full(days.size, observation.meter.mean(first, end)), spread

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, isfinite
 
 import numpy as np
 import simpy
@@ -102,6 +102,7 @@ class Lab:
         self.models: list[ServedModel] = []
         self.coming: list[PlannedModel] = []
         self.model_in_service = Level(-1.0)
+        self.release_in_service = self.reviewed_day = -1
         self.serving_rental, self.work_rental = Level(), Level()
         self.research_flop_per_day = Level()
         self.runs: list[TrainingRun] = []
@@ -167,7 +168,10 @@ class Lab:
             yield self.env.timeout(self.policy.procurement.review_days)
 
     def review(self) -> None:
-        """One review: every order becomes a process of its own."""
+        """One review a day: every order becomes a process of its own."""
+        if self.reviewed_day == self.today:
+            return
+        self.reviewed_day = self.today
         for order in self.policy.procurement.review(self.observe(), self.forecast):
             match order:
                 case Buy():
@@ -188,12 +192,14 @@ class Lab:
         held.add(self.today, -run.gpus * rest)
 
     def deploy(self, run: TrainingRun, model: ServedModel) -> Process:
-        """All demand moves to the new model on the morning it is due and ready."""
+        """All demand moves to the new model on the morning it is due and ready, unless a later release came first."""
         planned = PlannedModel(model, run.deploy_day)
         self.coming = sorted([*self.coming, planned], key=lambda coming: coming.deploy_day)
         yield self.env.timeout(run.deploy_day - self.today)
         self.coming.remove(planned)
-        self._serve(model)
+        if run.release > self.release_in_service:
+            self.release_in_service = run.release
+            self._serve(model)
 
     def deliver(self, order: Buy) -> Process:
         """Bought GPUs arrive after the lead time, serve their useful life, and are sold."""
@@ -270,7 +276,7 @@ class Lab:
                 -inputs.age_days,
                 life - inputs.age_days,
             )
-            self.fleet.commit(purchase)
+            self.fleet.commit(purchase, 0)
             self.env.process(self.own(purchase))
         self._choose_rental()
 
@@ -317,10 +323,12 @@ class Lab:
     def _buy(self, order: Buy) -> Purchase:
         index = self.world.calendar.index(self.today)
         price = float(self.world.prices.purchases_on(index)[order.accelerator])
+        if not isfinite(price):
+            raise ValueError(f"{self._name(order)} is not for sale on day {self.today}")
         arrives = self.today + self.world.purchase_lead_days(self.today)
         sold = arrives + self._useful_life_days()
         purchase = Purchase(order.accelerator, order.gpus, price, arrives, sold)
-        self.fleet.commit(purchase)
+        self.fleet.commit(purchase, self.today + round(self.scenario.market.lead_days))
         usd = order.gpus * price * self.scenario.ownership.all_in_factor
         self._record(order, Tenure.OWNED, arrives, sold, usd)
         return purchase
@@ -328,17 +336,21 @@ class Lab:
     def _sign(self, order: Reserve) -> Lease:
         index = self.world.calendar.index(self.today)
         rent = float(self.world.prices.rents_on(index)[order.accelerator])
+        if not isfinite(rent):
+            raise ValueError(f"{self._name(order)} is not on offer on day {self.today}")
         price, end = rent * (1.0 - order.discount), self.today + order.term_days
         lease = Lease(order.accelerator, order.gpus, price, order.discount, self.today, end)
-        self.fleet.commit(lease)
+        self.fleet.commit(lease, self.today)
         self._record(order, Tenure.RESERVED, self.today, end, order.gpus * price * HOURS_PER_DAY * order.term_days)
         return lease
 
+    def _name(self, order: Buy | Reserve) -> str:
+        return self.scenario.accelerators[order.accelerator].name
+
     def _record(self, order: Buy | Reserve, tenure: Tenure, first_day: int, end_day: int, usd: float) -> None:
-        name = self.scenario.accelerators[order.accelerator].name
         index = self.world.calendar.index(self.today)
         week = min(index, 7)
         seen = f"{self.world.meter.mean(index - week, index):.3g} tokens a day last week" if week else "no meter yet"
         self.orders.append(
-            OrderRecord(self.today, name, tenure, order.gpus, first_day, end_day, usd, order.reason, seen)
+            OrderRecord(self.today, self._name(order), tenure, order.gpus, first_day, end_day, usd, order.reason, seen)
         )

@@ -28,6 +28,33 @@ class ServingTable:
     completion_gpu_seconds: FloatArray
     replica_gpus: FloatArray
 
+    def of(self, precision: int) -> ServingTable:
+        """The part of one precision."""
+        kept = slice(precision, precision + 1)
+        return ServingTable(
+            self.n_parameters,
+            self.prompt_gpu_seconds[:, kept],
+            self.completion_gpu_seconds[:, kept],
+            self.replica_gpus[:, kept],
+        )
+
+    def between(self, n_parameters: FloatArray) -> ServingTable:
+        """The same for other sizes, interpolated in logs; replicas are those of the size below."""
+        position = np.log(n_parameters / self.n_parameters[0]) / np.log(self.n_parameters[1] / self.n_parameters[0])
+        low = np.clip(position.astype(np.int64), 0, self.n_parameters.size - 2)
+        part = position - low
+
+        def mix(table: FloatArray) -> FloatArray:
+            mixed: FloatArray = table[..., low] ** (1.0 - part) * table[..., low + 1] ** part
+            return mixed
+
+        return ServingTable(
+            n_parameters,
+            mix(self.prompt_gpu_seconds),
+            mix(self.completion_gpu_seconds),
+            self.replica_gpus[..., low],
+        )
+
     def per_user_token(self, scenario: Scenario, samples: Numbers) -> FloatArray:
         """GPU-seconds per user token at the planned utilisation; `samples` multiplies completions only."""
         demand, serving = scenario.demand, scenario.serving

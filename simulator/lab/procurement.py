@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
-from math import isfinite
+from math import floor, isfinite
 from typing import Annotated, Literal
 
 import numpy as np
@@ -88,7 +88,7 @@ class ReserveBase(Procurement):
             return []
         short_by_hour = need.gpus[:, None] * _profile(observation) - need.committed[:, None]
         rank = int(self.quantile * (short_by_hour.size - 1))
-        short = int(np.partition(short_by_hour.reshape(-1), rank)[rank])
+        short = _whole(np.partition(short_by_hour.reshape(-1), rank)[rank])
         if short < self.least_gpus:
             return []
         reason = f"base of {self.quantile:.0%} of hours over {self.term_days} days"
@@ -118,7 +118,7 @@ class BuyToForecast(Procurement):
         need = _Need.on(observation, forecast, arrival + _WEEK, owned_usd_per_gpu_hour(observation))
         if need is None:
             return []
-        short = int((self.headroom * need.gpus - need.committed).sum() / _WEEK.size)
+        short = _whole((self.headroom * need.gpus - need.committed).sum() / _WEEK.size)
         if short < self.least_gpus:
             return []
         return [Buy(need.accelerator, short, f"{self.headroom:g} x the need forecast for day {arrival}")]
@@ -205,6 +205,11 @@ def _blend(observation: Observation, sunk: FloatArray, rent: FloatArray, base: f
     above = float(observation.scenario.hour_profile.overflow_share(base))
     with np.errstate(invalid="ignore"):
         return np.where(np.isfinite(sunk), sunk * base + rent * above, rent)
+
+
+def _whole(gpus: float) -> int:
+    """Whole GPUs; the last bit of a sum does not cost one."""
+    return floor(gpus + 1e-6)
 
 
 def _profile(observation: Observation) -> FloatArray:

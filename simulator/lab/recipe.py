@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Literal, Protocol
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import Field
 
 from simulator.lab.candidates import SAMPLES, Candidates, candidates, reached_flop
@@ -87,7 +88,7 @@ class LeverRecipe(Inputs):
         total += plan.serving_usd(table.gpu_seconds_per_token[:, precisions, samples])
         wanted = self._wanted(total, flop)
         best = wanted.argmin(axis=2)
-        costs = np.take_along_axis(total, best[..., None], axis=2)[..., 0]
+        costs = _at_bottom(wanted, total, best)
         kind, draws = divmod(int(costs.argmin()), costs.shape[1])
         if not np.isfinite(costs[kind, draws]):
             return None
@@ -106,8 +107,7 @@ class LeverRecipe(Inputs):
         total = plan.training_usd(row.training_flop, row.flop_per_gpu_hour)
         wanted = self._wanted(total + plan.serving_usd(row.gpu_seconds_per_token), row.training_flop)
         best = int(wanted.argmin())
-        size, tokens, seconds = row.at(best, _bottom(wanted, best))
-        return table.model(precision, samples, size, tokens, seconds)
+        return table.model(precision, samples, row, best, _bottom(wanted, best))
 
     def _nearest(self, plan: Plan) -> Choice:
         """Nothing meets the target: the best that all the data there is can give."""
@@ -118,7 +118,7 @@ class LeverRecipe(Inputs):
             model
             for precision in scenario.precisions[precisions]
             for draws in SAMPLES[samples][[0, -1]]
-            for size in candidates(scenario, release).sizes[::32]
+            for size in _spread(candidates(scenario, release).sizes)
             if (
                 model := served_model(scenario, release.name, float(size), most_tokens, precision, float(draws))
             ).tokens_per_gpu_second.any()
@@ -157,6 +157,9 @@ class Plan:
         prices = procurement.planning_price(observation, release)
         usd_per_flop = prices.training_usd_per_gpu_hour / work_flop_per_gpu_hour(scenario)
         cheapest = int(np.argmin(usd_per_flop))
+        if not np.isfinite(usd_per_flop[cheapest]):
+            rule = f"must offer a GPU to train {release.name} on from {scenario.calendar.date_of(observation.day)}"
+            raise Misplaced("market.quote", rule, ", ".join(kind.name for kind in scenario.accelerators))
         return Plan(
             scenario,
             release,
@@ -209,10 +212,31 @@ def _discounts(rate_per_year: float, first_day: int, n_days: int) -> FloatArray:
     return discount_factors(np.arange(first_day, first_day + n_days, dtype=np.float64), rate_per_year)
 
 
-def _bottom(costs: FloatArray, best: int) -> float:
-    """Where the parabola through the lowest cost and its neighbours has its bottom, in steps from it."""
-    if not 0 < best < costs.size - 1:
-        return 0.0
-    before, here, after = costs[best - 1 : best + 2]
-    bend = before - 2.0 * here + after
-    return float(np.clip(0.5 * (before - after) / bend, -0.5, 0.5)) if np.isfinite(bend) and bend > 0.0 else 0.0
+def _spread(sizes: FloatArray) -> FloatArray:
+    """Some sizes over the whole range, its ends among them."""
+    return sizes[np.linspace(0, sizes.size - 1, 24).astype(np.int64)]
+
+
+def _bottom(wanted: FloatArray, best: int) -> float:
+    """Where the parabola through the lowest value and its neighbours has its bottom, in steps from it."""
+    return float(_shift(*wanted[best - 1 : best + 2])) if 0 < best < wanted.size - 1 else 0.0
+
+
+def _at_bottom(wanted: FloatArray, total: FloatArray, best: npt.NDArray[np.int64]) -> FloatArray:
+    """Total cost at the size where what is wanted is least, between the columns, for every kind and sample count."""
+    inside = np.clip(best, 1, wanted.shape[2] - 2)[..., None]
+    around = np.concatenate([inside - 1, inside, inside + 1], axis=2)
+    shift = _shift(*np.moveaxis(np.take_along_axis(wanted, around, axis=2), 2, 0))
+    before, here, after = np.moveaxis(np.take_along_axis(total, around, axis=2), 2, 0)
+    with np.errstate(invalid="ignore"):
+        between = here + shift * ((after - before) / 2.0 + shift * ((before + after) / 2.0 - here))
+    at_best = np.take_along_axis(total, best[..., None], axis=2)[..., 0]
+    return np.where(np.isfinite(between) & (inside[..., 0] == best), between, at_best)
+
+
+def _shift(before: FloatArray, here: FloatArray, after: FloatArray) -> FloatArray:
+    """The bottom of parabolas through three neighbours, in steps from the middle; 0 where there is none."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        bend = before - 2.0 * here + after
+        shift = np.clip(0.5 * (before - after) / bend, -0.5, 0.5)
+    return np.where(np.isfinite(bend) & (bend > 0.0), shift, 0.0)

@@ -32,6 +32,7 @@ from simulator.show.table import difference_percent, verdict
 from simulator.study.comparison import QUANTILES, Comparison
 
 _LABEL_GAP = 0.052
+_MOST_POINTS = 500
 _TALLEST_FAN = 3.0
 """A 90 % band higher than this many times the highest median is cut off."""
 
@@ -49,8 +50,9 @@ SPEND_LABELS = tuple(label for label, _ in _SPEND)
 def cumulative_cost(comparison: Comparison, ax: Axes | None = None) -> Axes:
     """Money spent since the start: a fan per policy, and a ring where it ends once what is left is counted."""
     ax = new_axes() if ax is None else ax
-    dates = as_dates(comparison.dates)
-    fans = np.quantile(comparison.days.cumulative_cash_usd, QUANTILES, axis=1).astype(np.float64)
+    shown = _shown_days(comparison.n_days)
+    dates = as_dates(comparison.dates[shown])
+    fans = np.quantile(comparison.days.cumulative_cash_usd[:, :, shown], QUANTILES, axis=1).astype(np.float64)
     net = np.median(comparison.by_policy("cumulative_cost_usd"), axis=1)
     ends = []
     for number, name in enumerate(comparison.policy_names):
@@ -78,6 +80,12 @@ def cumulative_cost(comparison: Comparison, ax: Axes | None = None) -> Axes:
     ax.set_xlim(dates[0], max(dates[-1], dates[0] + 1.0))
     _label_ends(ax, ends)
     return ax
+
+
+def _shown_days(n_days: int) -> npt.NDArray[np.int64]:
+    """Days close enough for the eye, the last one among them."""
+    step = n_days // _MOST_POINTS + 1
+    return np.arange(n_days - 1, -1, -step)[::-1]
 
 
 def _top(comparison: Comparison, fans: FloatArray) -> tuple[float, str]:

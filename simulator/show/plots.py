@@ -22,6 +22,8 @@ from simulator.study.comparison import Comparison
 __all__ = ["cumulative_cost", "demand", "difference", "fleet", "save_plots", "spend_by_account"]
 
 _DPI = 160
+_MOST_APART = 4.0
+"""Panels whose tops are further apart, as a factor, get scales of their own."""
 
 
 def save_plots(comparison: Comparison, folder: str | Path) -> list[Path]:
@@ -50,11 +52,11 @@ def save_plots(comparison: Comparison, folder: str | Path) -> list[Path]:
 def _multiples(
     comparison: Comparison, draw: Callable[[Comparison, Axes, str], Axes], title: str, parts: Sequence[str]
 ) -> Figure:
-    """The same picture of every policy, on the same scale, with one legend."""
+    """The same picture of every policy, with one legend; on one scale where that leaves something to see."""
     names = comparison.policy_names
     columns = min(len(names), 4)
     figure = new_figure()
-    panels = figure.subplots(ceil(len(names) / columns), columns, sharey=True, squeeze=False).flatten()
+    panels = figure.subplots(ceil(len(names) / columns), columns, squeeze=False).flatten()
     found: dict[str, Artist] = {}
     for at, (name, ax) in enumerate(zip(names, panels, strict=False)):
         draw(comparison, ax, name)
@@ -69,6 +71,7 @@ def _multiples(
             legend.remove()
     for ax in panels[len(names) :]:
         ax.set_axis_off()
+    one_scale = _on_one_scale(list(panels[: len(names)]))
     stack = [part for part in parts if part in found]
     figure.legend(
         [found[part] for part in stack],
@@ -78,9 +81,20 @@ def _multiples(
         frameon=False,
         fontsize=LABEL,
     )
-    said = f"{title}, by policy; mean over worlds. {caption(comparison)}"
+    scale = "" if one_scale else ", each on a scale of its own"
+    said = f"{title}, by policy{scale}; mean over worlds. {caption(comparison)}"
     figure.suptitle(said, x=0.012, ha="left", fontsize=LABEL, color=INK)
     return figure
+
+
+def _on_one_scale(panels: Sequence[Axes]) -> bool:
+    """Give all panels the same scale, unless the smallest would then be lost."""
+    tops = [ax.get_ylim()[1] for ax in panels]
+    if max(tops) > _MOST_APART * min(tops):
+        return False
+    for ax in panels:
+        ax.set_ylim(min(panel.get_ylim()[0] for panel in panels), max(tops))
+    return True
 
 
 def _figure_of(ax: Axes) -> Figure:

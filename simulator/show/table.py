@@ -100,7 +100,8 @@ def verdict(comparison: Comparison) -> str:
         alone = "it is the only policy" if len(rows) == 1 else "none gives equal quality and service"
         return f"Nothing to compare {base.policy} with: {alone}."
     best = min(rivals, key=lambda row: row.cumulative_cost_usd)
-    change = f"{abs(best.difference_percent):.{_decimals(best)}f} % {'less' if best.difference_usd < 0.0 else 'more'}"
+    size = f"{abs(best.difference_percent):.{_decimals(best.difference_percent)}f} %"
+    change = f"{size} {'less' if best.difference_usd < 0.0 else 'more'}"
     interval = _interval(best)
     if best.difference_usd == 0.0:
         return f"Nothing costs less than {base.policy}: {best.policy} costs the same."
@@ -113,8 +114,21 @@ def verdict(comparison: Comparison) -> str:
         return f"Nothing costs less than {base.policy}: the nearest, {best.policy}, costs {change}{interval}."
     if best.replications == 1:
         return f"{best.policy} costs {change} than {base.policy}; service equal. One world gives no interval."
+    second = _runner_up(comparison, rows, best)
     worlds = f"cheapest in {_count(best.chance_cheapest * best.replications)} of {_worlds(best.replications)}"
-    return f"{best.policy} costs {change} than {base.policy}{interval}; service equal; {worlds}."
+    return f"{best.policy} costs {change} than {base.policy}{interval}; service equal; {worlds}.{second}"
+
+
+def _runner_up(comparison: Comparison, rows: Sequence[SummaryRow], best: SummaryRow) -> str:
+    """The next cheapest, paired with the cheapest: what is really left to decide."""
+    others = [row for row in rows[1:] if row.comparable and row is not best]
+    if not others:
+        return ""
+    second = min(others, key=lambda row: row.cumulative_cost_usd)
+    change, low, high = comparison.difference_percent(rows.index(second), rows.index(best))
+    decimals = _decimals(change)
+    bounds = f"[{signed(low, decimals)}, {signed(high, decimals)}]"
+    return f" Next is {second.policy}, {change:.{decimals}f} % more {bounds}."
 
 
 def _against(row: SummaryRow, *, is_baseline: bool) -> Text:
@@ -132,7 +146,7 @@ def _cost(row: SummaryRow) -> str:
 
 def _difference(row: SummaryRow) -> str:
     """The paired difference in percent, with its interval if it has one."""
-    decimals, bounds = _decimals(row), ""
+    decimals, bounds = _decimals(row.difference_percent), ""
     if math.isfinite(row.difference_low_percent):
         low, high = signed(row.difference_low_percent, decimals), signed(row.difference_high_percent, decimals)
         bounds = f" [{low}, {high}]"
@@ -141,12 +155,12 @@ def _difference(row: SummaryRow) -> str:
 
 def difference_percent(row: SummaryRow) -> str:
     """The mean paired difference in percent."""
-    return signed_percent(row.difference_percent, _decimals(row))
+    return signed_percent(row.difference_percent, _decimals(row.difference_percent))
 
 
-def _decimals(row: SummaryRow) -> int:
+def _decimals(change_percent: float) -> int:
     """Small differences deserve a decimal."""
-    return 1 if abs(row.difference_percent) < _SMALL_PERCENT else 0
+    return 1 if abs(change_percent) < _SMALL_PERCENT else 0
 
 
 def _colour(row: SummaryRow) -> str:
@@ -165,9 +179,9 @@ def _interval(row: SummaryRow) -> str:
     if not math.isfinite(low):
         return ""
     if low < 0.0 < high:
-        return f" [{signed(low, _decimals(row))}, {signed(high, _decimals(row))}]"
+        return f" [{signed(low, _decimals(row.difference_percent))}, {signed(high, _decimals(row.difference_percent))}]"
     near, far = sorted((abs(low), abs(high)))
-    return f" [{near:.{_decimals(row)}f}, {far:.{_decimals(row)}f}]"
+    return f" [{near:.{_decimals(row.difference_percent)}f}, {far:.{_decimals(row.difference_percent)}f}]"
 
 
 def _caption(comparison: Comparison, rows: Sequence[SummaryRow]) -> Text:

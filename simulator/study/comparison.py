@@ -157,11 +157,21 @@ class Comparison:
         mean: FloatArray = self.days.cumulative_cash_usd.mean(axis=1, dtype=np.float64)
         return mean
 
-    def difference_usd(self, policy: int) -> FloatArray:
-        """Paired difference of a policy's cost from the baseline's [replication]; rounding counts as no difference."""
+    def difference_usd(self, policy: int, against: int = 0) -> FloatArray:
+        """Paired difference of two policies' cost [replication]; rounding counts as no difference."""
         cost = self.by_policy("cumulative_cost_usd")
-        off: FloatArray = cost[policy] - cost[0]
-        return np.where(np.abs(off) > _TIE * np.abs(cost[0]), off, 0.0)
+        off: FloatArray = cost[policy] - cost[against]
+        return np.where(np.abs(off) > _TIE * np.abs(cost[against]), off, 0.0)
+
+    def difference_percent(self, policy: int, against: int = 0) -> tuple[float, float, float]:
+        """Mean paired difference / mean cost of the other policy, and its 95 % interval [%].
+
+        The interval is that of a ratio of means: of what is left of each world once the mean ratio is taken out.
+        """
+        base, difference = self.by_policy("cumulative_cost_usd")[against], self.difference_usd(policy, against)
+        ratio = float(difference.mean() / base.mean())
+        off = half_width(difference - ratio * base) / abs(float(base.mean()))
+        return 100.0 * ratio, 100.0 * (ratio - off), 100.0 * (ratio + off)
 
     def break_even_date(self, policy: int) -> date | None:
         """When this policy's mean cash falls back to the baseline's for good, having been above it."""
@@ -200,12 +210,9 @@ class Comparison:
         )
 
     def _row(self, number: int, cost: FloatArray, reason: str, chance: float, regret: float) -> SummaryRow:
-        own, base = cost[number], cost[0]
+        own = cost[number]
         spread, difference = half_width(own), self.difference_usd(number)
-        paired = half_width(difference)
-        percent = 100.0 * float(difference.mean() / base.mean())
-        # The interval of a ratio of means: what is left of each world once the mean ratio is taken out.
-        off = 100.0 * half_width(difference - percent / 100.0 * base) / abs(float(base.mean()))
+        paired, (percent, low_percent, high_percent) = half_width(difference), self.difference_percent(number)
         p5, p50, p95 = (float(found) for found in np.quantile(own, (0.05, 0.5, 0.95)))
 
         def mean(column: str) -> float:
@@ -231,8 +238,8 @@ class Comparison:
             difference_low_usd=float(difference.mean()) - paired,
             difference_high_usd=float(difference.mean()) + paired,
             difference_percent=percent,
-            difference_low_percent=percent - off,
-            difference_high_percent=percent + off,
+            difference_low_percent=low_percent,
+            difference_high_percent=high_percent,
             chance_cheapest=chance,
             regret_usd=regret,
             training_share=mean("training_share"),
@@ -269,11 +276,16 @@ class Comparison:
 def frame(rows: Sequence[Any], row_type: type[Any]) -> pd.DataFrame:
     """A table of records: a column per field, dates as dates."""
     columns: dict[str, Any] = {}
+    dates = date_columns(row_type)
     for column in fields(row_type):
         values = [getattr(row, column.name) for row in rows]
-        is_date = "date" in str(column.type)
-        columns[column.name] = np.array(values, dtype="datetime64[s]") if is_date else values
+        columns[column.name] = np.array(values, dtype="datetime64[s]") if column.name in dates else values
     return pd.DataFrame(columns)
+
+
+def date_columns(row_type: type[Any]) -> list[str]:
+    """The fields of a record that hold dates."""
+    return [column.name for column in fields(row_type) if "date" in str(column.type)]
 
 
 def replications_frame(rows: Sequence[ReplicationRow]) -> pd.DataFrame:

@@ -11,7 +11,7 @@ import platform
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -22,7 +22,8 @@ from pydantic import BaseModel
 
 from simulator import __version__
 from simulator.lab.policy import Policy
-from simulator.study.comparison import Comparison
+from simulator.study.comparison import Comparison, SummaryRow, date_columns
+from simulator.study.summary import OrderRow, ReleaseRow
 
 SUMMARY, REPLICATIONS, DAILY = "summary.csv", "replications.parquet", "daily.parquet"
 RELEASES, ORDERS, SCENARIO, MANIFEST = "releases.csv", "orders.csv", "scenario.toml", "manifest.json"
@@ -30,11 +31,6 @@ RELEASES, ORDERS, SCENARIO, MANIFEST = "releases.csv", "orders.csv", "scenario.t
 _UNFINISHED = ".unfinished"
 _LIBRARIES = ("numpy", "simpy", "pandas", "pyarrow")
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-_DATES = {
-    SUMMARY: ["break_even_date"],
-    RELEASES: ["decided", "due", "deployed"],
-    ORDERS: ["date", "first_date", "end_date"],
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +91,11 @@ def load(folder: str | Path) -> Stored:
     if not (source / MANIFEST).is_file():
         raise FileNotFoundError(f"{source}: has no {MANIFEST}, so it is no finished results folder")
     return Stored(
-        _read_csv(source / SUMMARY),
+        _read_csv(source / SUMMARY, SummaryRow),
         pd.read_parquet(source / REPLICATIONS),
         pd.read_parquet(source / DAILY),
-        _read_csv(source / RELEASES),
-        _read_csv(source / ORDERS),
+        _read_csv(source / RELEASES, ReleaseRow),
+        _read_csv(source / ORDERS, OrderRow),
         (source / SCENARIO).read_text(encoding="utf-8"),
     )
 
@@ -129,10 +125,18 @@ def _guarded(cell: object) -> object:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) else cell
 
 
-def _read_csv(path: Path) -> pd.DataFrame:
-    table = pd.read_csv(path, parse_dates=_DATES[path.name], date_format="%Y-%m-%d", keep_default_na=True)
-    for name in table.select_dtypes(["object", "str"]).columns:
-        table[name] = [_unguarded(cell) for cell in table[name].fillna("")]
+def _read_csv(path: Path, row_type: type[Any]) -> pd.DataFrame:
+    text = [column.name for column in fields(row_type) if column.type == "str"]
+    table = pd.read_csv(
+        path,
+        dtype=dict.fromkeys(text, str),
+        keep_default_na=False,
+        na_values={column.name: [""] for column in fields(row_type) if column.name not in text},
+        parse_dates=date_columns(row_type),
+        date_format="%Y-%m-%d",
+    )
+    for name in text:
+        table[name] = [_unguarded(cell) for cell in table[name]]
     return table
 
 

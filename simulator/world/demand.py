@@ -8,12 +8,15 @@ from itertools import pairwise
 from typing import Annotated, Literal
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import Field, field_validator, model_validator
 
 from simulator.laws.units import DAYS_PER_YEAR, FloatArray
 from simulator.world.calendar import Calendar
-from simulator.world.dice import Dice, arrivals, autoregression
+from simulator.world.dice import Dice, arrivals, autoregression, decayed_sum
 from simulator.world.inputs import Inputs, NotNegative, OpenShare, Positive, Share
+
+Indices = npt.NDArray[np.int64]
 
 _FLAT_WEEK = (1.0,) * 7
 _FLAT_DAY = (1.0,) * 24
@@ -121,17 +124,13 @@ class DemandOutlook:
 def outlook(demand: DemandInputs, calendar: Calendar) -> DemandOutlook:
     """The declared path of demand: level and weekday, what noise adds, and the mean of shocks."""
     days = calendar.days
-    starts = [calendar.day_of(regime.start) for regime in demand.regime]
-    edges = np.array([0, *starts, np.iinfo(np.int64).max])
-    spent = np.clip(days[None, :] - edges[:-1, None], 0, np.diff(edges)[:, None]) / DAYS_PER_YEAR
-    rates = np.log([demand.growth_per_year, *(regime.growth_per_year for regime in demand.regime)])
+    spent = _regime_years(demand, calendar, days)
     sigmas = np.array([demand.growth_sigma, *(regime.growth_sigma for regime in demand.regime)])
-    past = np.minimum(days, 0) / DAYS_PER_YEAR
-    log_level = rates @ spent + np.log(demand.history_growth_per_year) * past
-    steady = demand.tokens_per_day * np.exp(log_level) * np.asarray(demand.weekday_factors)[calendar.weekdays]
+    factors = np.asarray(demand.weekday_factors)
+    steady = demand.tokens_per_day * np.exp(_log_growth(demand, calendar, days)) * factors[calendar.weekdays]
     free = np.ones(days.size)
     if demand.trace is not None:
-        steady, free = _with_trace(demand, demand.trace, calendar, steady, log_level)
+        steady, free = _with_trace(demand, demand.trace, calendar, steady)
         last_recorded = np.flatnonzero(free == 0.0)[-1:]
         spent = np.maximum(spent - spent[:, last_recorded].sum(axis=1, keepdims=True), 0.0)
     variance = free * (demand.level_sigma**2 + demand.noise_sigma**2 + sigmas**2 @ spent**2)
@@ -139,45 +138,62 @@ def outlook(demand: DemandInputs, calendar: Calendar) -> DemandOutlook:
         expected, steady = steady, steady * np.exp(-variance / 2.0)
     else:
         expected = steady * np.exp(variance / 2.0)
-    expected = expected * _mean_shock(demand.shocks, days.size)
-    return DemandOutlook(expected, np.sqrt(variance), steady, spent, sigmas, free)
+    shock_mean, shock_variance = _shock_moments(demand.shocks, free)
+    return DemandOutlook(expected * shock_mean, np.sqrt(variance + shock_variance), steady, spent, sigmas, free)
+
+
+def _regime_years(demand: DemandInputs, calendar: Calendar, days: Indices) -> FloatArray:
+    """Years spent in each regime by each day, [regime, day]; one that began before the start begins with it."""
+    starts = [max(calendar.day_of(regime.start), 0) for regime in demand.regime]
+    edges = np.array([0, *starts, np.iinfo(np.int64).max])
+    return np.clip(days[None, :] - edges[:-1, None], 0, np.diff(edges)[:, None]) / DAYS_PER_YEAR
+
+
+def _log_growth(demand: DemandInputs, calendar: Calendar, days: Indices) -> FloatArray:
+    """Log of the level on any days, inside the calendar or not, over that at the start."""
+    rates = np.log([demand.growth_per_year, *(regime.growth_per_year for regime in demand.regime)])
+    past = np.minimum(days, 0) / DAYS_PER_YEAR
+    grown: FloatArray = rates @ _regime_years(demand, calendar, days) + np.log(demand.history_growth_per_year) * past
+    return grown
 
 
 def _with_trace(
-    demand: DemandInputs, trace: Trace, calendar: Calendar, steady: FloatArray, log_level: FloatArray
+    demand: DemandInputs, trace: Trace, calendar: Calendar, steady: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """The recorded days in place of the model's; before and after, the model at the level of the nearest week."""
     recorded = np.asarray(trace.tokens)
-    assert trace.first_day is not None
-    first = calendar.index(calendar.day_of(trace.first_day))
-    index = np.arange(first, first + recorded.size)
+    if trace.first_day is None or recorded.size == 0:
+        raise ValueError("a trace needs its first day and its tokens: load it from its file first")
+    days = calendar.day_of(trace.first_day) + np.arange(recorded.size)
+    weekday = np.asarray(demand.weekday_factors)[(days + calendar.start.weekday()) % 7]
+    model = np.log(demand.tokens_per_day * weekday) + _log_growth(demand, calendar, days)
+    offset = np.log(np.maximum(recorded, 1.0)) - model
+    week, index = min(7, recorded.size), days + calendar.history_days
+    path, free = steady.copy(), np.ones(steady.size)
+    path[: max(int(index[0]), 0)] *= np.exp(offset[:week].mean())
+    path[max(int(index[-1]) + 1, 0) :] *= np.exp(offset[-week:].mean())
     seen = (index >= 0) & (index < calendar.n_days)
-    week = min(7, recorded.size)
-    factors = np.asarray(demand.weekday_factors)
-    weekday = factors[(np.arange(recorded.size) + (trace.first_day.weekday())) % 7]
-    level = log_level + np.log(demand.tokens_per_day)
-    within = np.clip(index, 0, calendar.n_days - 1)
-    offset = np.log(np.maximum(recorded, 1.0) / weekday) - level[within]
-    path = steady.copy()
-    path[: max(first, 0)] *= np.exp(offset[:week].mean())
-    path[first + recorded.size :] *= np.exp(offset[-week:].mean())
     path[index[seen]] = recorded[seen]
-    free = np.ones(path.size)
     free[index[seen]] = 0.0
     return path, free
 
 
-def _mean_shock(shocks: Shocks, n_days: int) -> FloatArray:
-    """Expected product of all shocks alive on each day; exact for Poisson arrivals.
+def _shock_moments(shocks: Shocks, free: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean of the product of all shocks alive on each day, and variance of its log; exact for Poisson arrivals.
 
-    E[prod(1 + size decay^age)] = exp(rate E[size] sum of decay^age).
+    Only days that are `free` of a record have shocks: what happened on the others is in the record.
+    E[prod(1 + size decay^age)] = exp(rate E[size] sum of decay^age), and the variance of the log is
+    rate x sum of E[ln(1 + size decay^age)^2] (Campbell's theorem).
     """
     if shocks.per_year == 0.0:
-        return np.ones(n_days)
-    decay = np.exp(-1.0 / shocks.decay_days)
-    alive = (1.0 - decay ** np.arange(1, n_days + 1)) / (1.0 - decay)
-    factor: FloatArray = np.exp(shocks.per_year / DAYS_PER_YEAR * shocks.size * alive)
-    return factor
+        return np.ones(free.size), np.zeros(free.size)
+    rate, decay = shocks.per_year / DAYS_PER_YEAR, np.exp(-1.0 / shocks.decay_days)
+    mean: FloatArray = np.exp(rate * shocks.size * free * decayed_sum(free, decay))
+    normals, weights = np.polynomial.hermite_e.hermegauss(15)
+    sizes = shocks.size * np.exp(shocks.size_sigma * normals - shocks.size_sigma**2 / 2.0)
+    left = decay ** np.arange(float(free.size))
+    squares = weights @ np.log1p(sizes[:, None] * left) ** 2 / weights.sum()
+    return mean, rate * free * np.convolve(free, squares)[: free.size]
 
 
 def draw_shocks(shocks: Shocks, dice: Dice, calendar: Calendar) -> tuple[Shock, ...]:
@@ -205,6 +221,8 @@ def draw_tokens(
         deviation += autoregression(normals, demand.noise_persistence, demand.noise_sigma)
     tokens: FloatArray = view.steady * np.exp(view.free * deviation)
     for shock in shocks:
-        age = np.arange(calendar.n_days - calendar.index(shock.day))
-        tokens[calendar.index(shock.day) :] *= 1.0 + shock.size * np.exp(-age / demand.shocks.decay_days)
+        first = calendar.index(shock.day)
+        age = np.arange(calendar.n_days - first)
+        added = shock.size * np.exp(-age / demand.shocks.decay_days)
+        tokens[first:] *= 1.0 + view.free[first] * view.free[first:] * added
     return tokens

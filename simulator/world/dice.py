@@ -32,6 +32,24 @@ def arrivals(rng: np.random.Generator, per_day: float, n_days: int) -> list[int]
     return days
 
 
+def decayed_sum(values: FloatArray, weight: float) -> FloatArray:
+    """sum over j of weight^j values[t - j]: what is left on each day of all that came before.
+
+    Summed over windows twice as long at each pass. Each day takes in only earlier ones, so the first days do not
+    depend on how many follow, to the last bit.
+
+    Examples
+    --------
+    >>> decayed_sum(np.array([1.0, 0.0, 2.0]), 0.5)
+    array([1.  , 0.5 , 2.25])
+    """
+    total, reach = values.copy(), 1
+    while reach < total.size:
+        total[reach:] += weight * total[:-reach]
+        reach, weight = 2 * reach, weight * weight
+    return total
+
+
 def autoregression(normals: FloatArray, persistence: float, sd: float) -> FloatArray:
     """A stationary AR(1) path with standard deviation `sd`, driven by unit normals.
 
@@ -47,10 +65,4 @@ def autoregression(normals: FloatArray, persistence: float, sd: float) -> FloatA
         return np.zeros(normals.shape)
     innovations: FloatArray = normals * (sd * np.sqrt(1.0 - persistence**2))
     innovations[0] = normals[0] * sd
-    # x[t] = sum of persistence^j innovations[t - j], summed over windows twice as long at each pass. Each value
-    # takes in only earlier ones, so the first days do not depend on how many follow, to the last bit.
-    reach, weight = 1, persistence
-    while reach < innovations.size:
-        innovations[reach:] += weight * innovations[:-reach]
-        reach, weight = 2 * reach, weight * weight
-    return innovations
+    return decayed_sum(innovations, persistence)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class Inputs(BaseModel):
     """A table of a scenario file. Unknown keys are refused, values never change."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, revalidate_instances="always")
 
 
 Positive = Annotated[float, Field(gt=0)]

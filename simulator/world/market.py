@@ -59,7 +59,7 @@ class PriceShocks(Inputs):
 class MarketInputs(Inputs):
     """How prices move from their quotes on. A negative fall is a rise."""
 
-    quote: tuple[Quote, ...] = Field(description="the GPUs on offer and their prices at the start")
+    quote: tuple[Quote, ...] = Field(min_length=1, description="the GPUs on offer and their prices at the start")
     commitment: tuple[Commitment, ...] = Field((), description="reserved terms on offer")
     event: tuple[MarketEvent, ...] = Field((), description="dated changes of price")
     rental_fall_per_year: Annotated[float, Field(lt=1)] = Field(
@@ -73,7 +73,7 @@ class MarketInputs(Inputs):
     purchase_noise_sigma: NotNegative = Field(0.0, description="stationary sd of the log of purchase prices")
     purchase_noise_half_life_days: Positive = Field(90.0, description="days until a deviation has halved")
     rental_shocks: PriceShocks = Field(PriceShocks(), description="rises of rent that come at random")
-    spot_availability: Share = Field(0.8, description="mean part of the spot GPUs asked for that can be had")
+    spot_availability: Share = Field(0.8, description="part of the spot GPUs asked for that can be had on a median day")
     spot_availability_sigma: NotNegative = Field(0.0, description="sd of its log-odds from day to day")
     negotiated_discount: OpenShare = Field(0.0, description="off every quote: list price is not paid price")
     lead_days: NotNegative = Field(90.0, description="median days from order to GPUs in service")
@@ -103,6 +103,11 @@ class Prices:
     spot_availability: FloatArray
     purchase_lead_days: Indices
     """By quarter (91 days) since the start."""
+
+    def freeze(self) -> None:
+        """Nothing drawn can be written any more."""
+        for drawn in (self.rental_factor, self.purchase_factor, self.spot_availability, self.purchase_lead_days):
+            drawn.setflags(write=False)
 
     def rents_on(self, index: int) -> FloatArray:
         """On-demand rent of every kind on one day [USD/GPU-hour]; inf where not on offer."""
@@ -135,7 +140,7 @@ def price_outlook(market: MarketInputs, calendar: Calendar) -> PriceOutlook:
         available[row] = 0 if quote.available is None else min(max(calendar.day_of(quote.available), 0), last)
         years = (calendar.days - available[row]) / DAYS_PER_YEAR
         rental = (1.0 - market.rental_fall_per_year) ** years
-        rental_steps, list_steps = _event_steps(market, quote.accelerator, calendar)
+        rental_steps, list_steps = _event_steps(market, quote.accelerator, int(available[row]), calendar)
         on_demand[row] = quote.on_demand_usd_per_gpu_hour * paid * rental * rental_steps
         if quote.spot_usd_per_gpu_hour is not None:
             spot[row] = quote.spot_usd_per_gpu_hour * paid * rental * rental_steps
@@ -145,16 +150,21 @@ def price_outlook(market: MarketInputs, calendar: Calendar) -> PriceOutlook:
         for prices in (on_demand, spot, purchase):
             prices[row, : calendar.index(int(available[row]))] = np.inf
     electricity = market.electricity_usd_per_kwh * market.electricity_growth_per_year**calendar.years
+    for prices in (on_demand, spot, purchase, electricity):
+        prices.setflags(write=False)
     return PriceOutlook(on_demand, spot, purchase, electricity, available)
 
 
-def _event_steps(market: MarketInputs, accelerator: str, calendar: Calendar) -> tuple[FloatArray, FloatArray]:
+def _event_steps(
+    market: MarketInputs, accelerator: str, quoted_day: int, calendar: Calendar
+) -> tuple[FloatArray, FloatArray]:
+    """Factors of rent and purchase by day; what happened before the quote is in the quote."""
     rental, purchase = np.ones(calendar.n_days), np.ones(calendar.n_days)
     for event in market.event:
-        if event.accelerator in (None, accelerator):
-            since = calendar.days >= calendar.day_of(event.day)
-            rental[since] *= event.on_demand_factor
-            purchase[since] *= event.purchase_factor
+        day = calendar.day_of(event.day)
+        if event.accelerator in (None, accelerator) and day > quoted_day:
+            rental[calendar.days >= day] *= event.on_demand_factor
+            purchase[calendar.days >= day] *= event.purchase_factor
     return rental, purchase
 
 

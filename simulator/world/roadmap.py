@@ -65,7 +65,7 @@ class Release:
 def releases(roadmap: RoadmapInputs, start: date) -> tuple[Release, ...]:
     """The roadmap in days; a release is planned to serve until the next one is due."""
     due_days = [(release.due - start).days for release in roadmap.release]
-    lives = [after - due for due, after in pairwise(due_days)] + [roadmap.service_days]
+    lives = [*(after - due for due, after in pairwise(due_days)), roadmap.service_days]
     found = []
     for number, (inputs, due, life) in enumerate(zip(roadmap.release, due_days, lives, strict=False)):
         train_days = roadmap.train_days if inputs.train_days is None else inputs.train_days

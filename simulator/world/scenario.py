@@ -14,7 +14,7 @@ from simulator.laws.fits import SCALING_FITS, ScalingFit
 from simulator.laws.load import HourProfile
 from simulator.laws.precision import PRECISIONS, Precision
 from simulator.laws.serving_speed import ServingSpeed, by_flop, roofline
-from simulator.laws.units import FloatArray
+from simulator.laws.units import DAYS_PER_YEAR, FloatArray
 from simulator.world.calendar import Calendar
 from simulator.world.demand import DemandInputs, DemandOutlook, outlook
 from simulator.world.hardware import CATALOGUE, Accelerator, AcceleratorInputs
@@ -177,6 +177,14 @@ class Scenario(Inputs):
         ):
             if name is not None and name not in (known if "quote" in where else quoted):
                 raise UnknownName(where, name, tuple(sorted(known if "quote" in where else quoted)))
+        names = [quote.accelerator for quote in self.market.quote]
+        for row, name in enumerate(names):
+            if name in names[:row]:
+                raise Misplaced(f"market.quote.{row}.accelerator", "must be quoted once", repr(name))
+        for row, held in enumerate(self.opening_fleet):
+            if held.age_days >= self.ownership.useful_life_years * DAYS_PER_YEAR:
+                rule = f"must be less than the useful life of {self.ownership.useful_life_years:g} years"
+                raise Misplaced(f"opening_fleet.{row}.age_days", rule, str(held.age_days))
         return self
 
     @model_validator(mode="after")
@@ -191,9 +199,13 @@ class Scenario(Inputs):
                     str(inputs.due),
                 )
             if release.life_days <= 0:
-                raise Misplaced(
-                    where, "must be later than the next release is early: releases go in order of date", str(inputs.due)
-                )
+                after = self.roadmap.release[row + 1]
+                rule = f"must be later than {inputs.due}, when {inputs.name} is due: releases go in order of date"
+                raise Misplaced(f"roadmap.release.{row + 1}.due", rule, str(after.due))
+        names = [inputs.name for inputs in self.roadmap.release]
+        for row, name in enumerate(names):
+            if name in names[:row]:
+                raise Misplaced(f"roadmap.release.{row}.name", "must differ from the other releases' names", repr(name))
         first_due = self.releases[0].due_day if self.releases else self.horizon_days
         if self.opening_model is None and first_due > 0:
             raise Misplaced("opening_model", f"is needed to serve the first {first_due} days", "absent")
@@ -203,7 +215,8 @@ class Scenario(Inputs):
     def calendar(self) -> Calendar:
         """The days of this world; it looks ahead as far as any release decided in it is planned to serve."""
         ends = [r.due_day + r.life_days for r in self.releases if r.decision_day < self.horizon_days]
-        look_ahead = max([self.longest_term_days, *(end - self.horizon_days for end in ends)])
+        terms = [term.term_days for term in self.market.commitment]
+        look_ahead = max([self.longest_term_days, *terms, *(end - self.horizon_days for end in ends)])
         return Calendar(self.start, self.history_days, self.horizon_days, look_ahead)
 
     @cached_property

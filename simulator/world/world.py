@@ -121,8 +121,8 @@ def realize(scenario: Scenario, seed: int = 0, replication: int = 0) -> World:
     if sigma > 0.0:
         luck = sigma * dice.stream("training.failures").standard_normal()
         failures *= float(np.exp(luck - sigma**2 / 2.0))
-    for drawn in (tokens, prices.rental_factor, prices.purchase_factor, prices.spot_availability):
-        drawn.setflags(write=False)
+    tokens.setflags(write=False)
+    prices.freeze()
     return World(scenario, seed, replication, tokens, Meter(tokens), shocks, prices, failures)
 
 

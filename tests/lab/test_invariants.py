@@ -201,7 +201,8 @@ def test_a_recipe_with_foresight_is_never_dearer(frontier: Scenario, levers: set
             Lab(world, Policy("p", recipe, RentOnDemand(), belief)).live().books.cash_usd.sum()
             for belief in (forecast, PerfectForesight())
         )
-        assert seeing <= blind * (1 + 1e-6)
+        # Between sample counts the recipe chooses on a table good to 1e-5; among sizes alone it is exact.
+        assert seeing <= blind * (1 + (1e-6 if len(levers) == 1 else 2e-5))
 
 
 def test_a_longer_horizon_has_the_same_first_days(frontier: Scenario) -> None:

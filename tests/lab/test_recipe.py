@@ -45,9 +45,7 @@ LEVELS = pytest.mark.parametrize("tokens_per_day", [1e9, 1e11, 1e12, 1e13])
 
 def choose(scenario: Scenario, levers: frozenset[Lever], tokens_per_day: float) -> Choice:
     observation = _opening_day(scenario)
-    return LeverRecipe(levers=levers).choose(
-        observation, scenario.releases[0], Flat(tokens_per_day), RentOnDemand()
-    )
+    return LeverRecipe(levers=levers).choose(observation, scenario.releases[0], Flat(tokens_per_day), RentOnDemand())
 
 
 @lru_cache(maxsize=8)
@@ -99,7 +97,8 @@ def test_without_levers_the_model_is_compute_optimal(scenario: Scenario, tokens_
     assert choice.model.n_parameters == pytest.approx(n, rel=1e-2)
     assert choice.model.n_training_tokens == pytest.approx(d, rel=1e-2)
     # The optimum is flat: a size within 1 % costs 1e-4 more.
-    assert physical * (1 - 1e-9) <= choice.training_flop <= physical * (1 + 1e-4)
+    # Tokens are read on a parabola between sizes, good to 1e-8.
+    assert physical * (1 - 1e-8) <= choice.training_flop <= physical * (1 + 1e-4)
     assert (choice.model.precision, choice.model.samples) == (BF16, 1.0)
 
 
@@ -177,7 +176,9 @@ def cheapest_by_search(levers: frozenset[Lever], tokens_per_day: float) -> float
 
 
 @pytest.mark.parametrize("tokens_per_day", [1e9, 1e10, 1e11, 1e12, 1e13])
-@pytest.mark.parametrize("levers", [levers for levers in SETS if Lever.OVERTRAIN in levers], ids=str)
+@pytest.mark.parametrize(
+    "levers", [levers for levers in SETS if Lever.OVERTRAIN in levers], ids=lambda levers: "+".join(sorted(levers))
+)
 def test_no_search_finds_anything_cheaper(levers: frozenset[Lever], tokens_per_day: float) -> None:
     found, best = planned_usd(choose(KNOWN, levers, tokens_per_day)), cheapest_by_search(levers, tokens_per_day)
     assert found <= best * 1.002
@@ -203,9 +204,7 @@ def test_no_model_of_the_frontier_is_cheaper_either(levers: frozenset[Lever], to
         speeds = [FRONTIER.serving.speed(sizes, precision, kind.chip, demand) for kind in FRONTIER.accelerators]
         for samples in np.geomspace(1.0, MAX_SAMPLES, 50) if Lever.TEST_TIME in levers else (1.0,):
             needed = optimal_loss(FRONTIER.scaling_fit, physical / samples ** (1 / 1.45))
-            tokens = tokens_for_loss_quantized(
-                FRONTIER.scaling_fit, sizes, needed, precision.reference_penalty_nats
-            )
+            tokens = tokens_for_loss_quantized(FRONTIER.scaling_fit, sizes, needed, precision.reference_penalty_nats)
             usd = np.full(sizes.size, np.inf)
             for speed, price in zip(speeds, rent, strict=True):
                 with np.errstate(divide="ignore"):
@@ -271,7 +270,9 @@ def test_overtraining_ends_where_data_ends() -> None:
 
 def test_data_that_does_not_bind_is_no_limit() -> None:
     for tokens_per_day in (1e9, 1e10):
-        assert choose(known(unique_tokens=1e13, max_epochs=1.0), frozenset({Lever.OVERTRAIN}), tokens_per_day).limit == ""
+        assert (
+            choose(known(unique_tokens=1e13, max_epochs=1.0), frozenset({Lever.OVERTRAIN}), tokens_per_day).limit == ""
+        )
 
 
 def test_repeated_data_counts_for_less() -> None:

@@ -109,6 +109,15 @@ def test_a_failing_policy_is_named_with_its_world() -> None:
         assert "in policy 'unlucky', seed 1, replication 0" in caught.value.__notes__
 
 
+def test_a_lost_worker_is_told_in_words() -> None:
+    class Deadly(RentOnDemand):
+        def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
+            os._exit(1)
+
+    with pytest.raises(RuntimeError, match="a worker process ended before its work was done"):
+        compare(growing_lab(), (policy("deadly", Deadly()),), replications=2, workers=2)
+
+
 @pytest.mark.parametrize(
     ("policies", "replications", "workers", "said"),
     [

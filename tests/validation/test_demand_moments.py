@@ -125,9 +125,7 @@ def test_uncertain_growth_has_the_moments_of_geometric_brownian_motion() -> None
     assert growth.mean() == pytest.approx(2.0, rel=ERRORS * 0.306878 / np.sqrt(REPLICATIONS))
     assert np.median(growth) == pytest.approx(1.91199, rel=ERRORS * 1.2533 * 0.3 / np.sqrt(REPLICATIONS))
     # The lognormal's fourth moment makes the error of its sd some 1.2 times that of a normal's at this spread.
-    assert growth.std() / growth.mean() == pytest.approx(
-        0.306878, rel=ERRORS * 1.25 / np.sqrt(2 * REPLICATIONS)
-    )
+    assert growth.std() / growth.mean() == pytest.approx(0.306878, rel=ERRORS * 1.25 / np.sqrt(2 * REPLICATIONS))
 
 
 def test_noise_has_the_moments_of_an_ornstein_uhlenbeck_process() -> None:

@@ -53,9 +53,8 @@ def test_the_rest_of_the_published_row(tokens: str) -> None:
     size, saving_percent = published[tokens]
     study = load_study("scenarios/known_demand.toml", [f"demand.tokens_per_day={float(tokens) / 365}"])
     chinchilla = default_policies()[0]
-    overtrain = Policy(
-        "overtrain", LeverRecipe(levers=frozenset({Lever.OVERTRAIN})), chinchilla.procurement, study.policies[0].forecast
-    )
+    recipe = LeverRecipe(levers=frozenset({Lever.OVERTRAIN}))
+    overtrain = Policy("overtrain", recipe, chinchilla.procurement, study.policies[0].forecast)
     found = simulate(study.scenario, overtrain)
     base = simulate(study.scenario, study.policies[0])
     assert found.releases[0].choice.model.n_parameters == pytest.approx(size, rel=HALF_PERCENT)

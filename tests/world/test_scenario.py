@@ -107,7 +107,7 @@ def test_gpus_older_than_their_useful_life_are_refused() -> None:
 
 def test_a_kind_quoted_twice_is_refused() -> None:
     market = plain_scenario().market
-    with pytest.raises(ValidationError, match="market.quote"):
+    with pytest.raises(ValidationError, match=r"market\.quote"):
         plain_scenario().model_copy(
             update={"market": market.model_copy(update={"quote": (market.quote[0], market.quote[0])})}
         )

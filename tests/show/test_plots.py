@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from small_study import BUY, CAPPED, OVERTRAIN, RENT, growing_lab
+
+from simulator.show import plots
+from simulator.show.plots import cumulative_cost, demand, difference, fleet, save_plots, spend_by_account
+from simulator.show.style import apart, as_dates, policy_look
+from simulator.show.table import verdict
+from simulator.study.comparison import Comparison
+from simulator.study.experiment import compare
+
+Plot = Callable[[Comparison], Axes]
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    return compare(growing_lab(), (RENT, OVERTRAIN, BUY, CAPPED), replications=4)
+
+
+def texts(ax: Axes) -> list[str]:
+    return [text.get_text() for text in ax.texts]
+
+
+@pytest.mark.parametrize("plot", [cumulative_cost, difference, spend_by_account, fleet, demand])
+def test_every_picture_has_title_and_provenance(comparison: Comparison, plot: Plot) -> None:
+    ax = plot(comparison)
+    assert ax.get_title(loc="left")
+    assert "4 replications, seed 1" in ax.get_xlabel()
+
+
+@pytest.mark.parametrize("plot", [cumulative_cost, difference, spend_by_account, fleet, demand])
+def test_every_picture_draws_where_it_is_told(comparison: Comparison, plot: Callable[..., Axes]) -> None:
+    ax = Figure().add_subplot()
+    assert plot(comparison, ax) is ax
+
+
+def test_cumulative_cost_has_a_fan_and_a_ring_per_policy(comparison: Comparison) -> None:
+    ax = cumulative_cost(comparison)
+    lines = {str(line.get_label()): line for line in ax.lines if not str(line.get_label()).startswith("_")}
+    assert list(lines) == ["rent", "overtrain", "buy", "capped"]
+    for number, line in enumerate(lines.values()):
+        median = np.median(comparison.days.cumulative_cash_usd[number], axis=0)
+        assert np.allclose(np.asarray(line.get_ydata(), dtype=float), median)
+    assert len([found for found in ax.collections if isinstance(found, PolyCollection)]) == 2 * 4
+    rings = [float(np.asarray(line.get_ydata())[0]) for line in ax.lines if line.get_marker() == "o"]
+    assert rings == pytest.approx(np.median(comparison.by_policy("cumulative_cost_usd"), axis=1))
+    assert ax.get_xlim() == tuple(as_dates(comparison.dates[[0, -1]]))
+    assert ax.get_title(loc="left").replace("\n", " ") == verdict(comparison).rstrip(".")
+
+
+def test_labels_at_line_ends_do_not_touch(comparison: Comparison) -> None:
+    ax = cumulative_cost(comparison)
+    figure = ax.get_figure(root=True)
+    assert isinstance(figure, Figure)
+    figure.draw_without_rendering()
+    boxes = sorted((text.get_window_extent() for text in ax.texts), key=lambda box: box.y0)
+    assert len(boxes) == 4
+    for below, above in pairwise(boxes):
+        assert below.y1 <= above.y0 + 1.0
+    assert max(box.x1 for box in boxes) <= figure.bbox.x1
+
+
+def test_spend_stacks_up_to_what_was_spent(comparison: Comparison) -> None:
+    ax = spend_by_account(comparison, policy="buy")
+    bars = [bar for bar in ax.patches if isinstance(bar, Rectangle)]
+    spent = comparison.by_policy("cost_before_inventory_usd")[2].mean()
+    assert sum(bar.get_height() for bar in bars) == pytest.approx(spent, rel=1e-5)
+    assert ax.get_ylabel() == "USD per month"
+    legend = ax.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()][-1] == "GPUs bought, less resale"
+
+
+def test_fleet_stacks_the_gpus_of_every_tenure(comparison: Comparison) -> None:
+    ax = fleet(comparison, policy="buy")
+    parts = [part for part in ax.collections if isinstance(part, PolyCollection)]
+    assert [part.get_label() for part in parts] == ["owned", "reserved", "on-demand", "spot"]
+    top = max(float(part.get_paths()[0].vertices[:, 1].max()) for part in parts)  # type: ignore[index, union-attr]
+    gpus = comparison.days.gpus[2].sum(axis=0) / 4
+    assert top == pytest.approx(gpus[: 300 // 7 * 7].reshape(-1, 7).mean(axis=1).max(), rel=1e-6)
+
+
+def test_unserved_demand_is_marked(comparison: Comparison) -> None:
+    ax = demand(comparison)
+    assert ax.get_title(loc="left") == "Demand, and what capped leaves unserved"
+    unserved = 100.0 * (1.0 - comparison.by_policy("served_share")[3].mean())
+    labels = [str(found.get_label()) for found in ax.collections]
+    assert f"unserved by capped, {unserved:.1f}\u00a0% of all tokens" in labels
+    everyone = demand(compare(growing_lab(120), (RENT, OVERTRAIN), replications=2))
+    assert everyone.get_title(loc="left") == "Demand: every policy serves what is asked"
+
+
+def test_difference_shows_mean_and_interval(comparison: Comparison) -> None:
+    ax = difference(comparison)
+    rows = comparison.summary_records()[1:]
+    assert [label.get_text() for label in ax.get_yticklabels()] == [row.policy for row in rows]
+    assert texts(ax)[2].endswith("not comparable")
+    assert "not comparable" not in texts(ax)[0]
+    for row, container in zip(rows, ax.containers, strict=True):
+        dot, _, (bar,) = container
+        assert dot.get_xdata()[0] == row.difference_usd
+        assert bar.get_segments()[0][:, 0] == pytest.approx([row.difference_low_usd, row.difference_high_usd])
+
+
+def test_pictures_are_written_and_stable(comparison: Comparison, tmp_path: Path) -> None:
+    one, two = save_plots(comparison, tmp_path / "one"), save_plots(comparison, tmp_path / "two")
+    assert {path.suffix for path in one} == {".png", ".svg"}
+    assert len(one) == 2 * 5
+    for left, right in zip(one, two, strict=True):
+        assert left.name == right.name
+        assert left.read_bytes() == right.read_bytes()
+        assert left.stat().st_size > 10_000
+
+
+def test_a_very_short_study_of_one_policy_can_be_drawn(tmp_path: Path) -> None:
+    assert save_plots(compare(growing_lab(35), (RENT,), replications=1), tmp_path)
+
+
+def test_pyplot_stays_out() -> None:
+    assert plots.__name__ in sys.modules
+    assert "matplotlib.pyplot" not in sys.modules
+
+
+def test_policies_differ_by_more_than_colour() -> None:
+    looks = [policy_look(number) for number in range(13)]
+    assert len({(look.colour, look.dash) for look in looks}) == 13
+
+
+def test_crowded_labels_stay_in_order_and_below_the_top() -> None:
+    placed = apart([0.98, 0.99, 1.0, 0.2], 0.05)
+    assert placed.max() <= 1.0
+    assert np.all(np.diff(np.sort(placed)) >= 0.05 - 1e-12)
+    assert placed.argsort().tolist() == [3, 0, 1, 2]
