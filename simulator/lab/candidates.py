@@ -33,6 +33,8 @@ SMALLEST, LARGEST = 0.02, 8.0
 """Sizes searched, as multiples of the compute-optimal size of the release."""
 _FINE_STEP = 1.005
 """The same for the table of speeds that all releases share."""
+FINE_STEPS: FloatArray = np.linspace(-1.0, 1.0, 33, dtype=np.float64)
+"""Sizes searched once more around the best column, in columns."""
 SAMPLES: FloatArray = np.geomspace(1.0, MAX_SAMPLES, 24, dtype=np.float64)
 """Samples per answer searched by the test-time lever; the first is one."""
 
@@ -56,23 +58,7 @@ class Candidates:
     """Of a run of that size, after failures and checkpoints, by accelerator too."""
     gpu_seconds_per_token: FloatArray
 
-    def row(self, precision: int, samples: int, columns: FloatArray) -> Row:
-        """Models of sizes between the columns: tokens by the law, speeds from the scenario's fine table."""
-        sizes: FloatArray = self.sizes[0] * SIZE_STEP**columns
-        tokens = _tokens_for_loss(self.scenario, sizes, self.scenario.precisions[precision], self.loss_needed[samples])
-        low = np.minimum(columns.astype(np.int64), self.sizes.size - 2)
-        part, work = columns - low, self.flop_per_gpu_hour[:, precision, samples]
-        speeds = serving_speeds(self.scenario).of(precision).between(sizes)
-        return Row(
-            sizes,
-            tokens,
-            training_flop(sizes, tokens),
-            work[:, low] * (1.0 - part) + work[:, low + 1] * part,
-            speeds.per_user_token(self.scenario, SAMPLES[samples])[:, 0],
-            speeds.replica_gpus[:, 0],
-        )
-
-    def model(self, precision: int, samples: int, row: Row, column: int, shift: float) -> ServedModel:
+    def model(self, row: Row, column: int, shift: float) -> ServedModel:
         """The model at `shift` steps from a column of a row, on the parabolas of the logs of its neighbours."""
         size, tokens = row.n_parameters[column], row.n_training_tokens[column]
         seconds = row.gpu_seconds_per_token[:, column]
@@ -86,8 +72,8 @@ class Candidates:
             self.release.name,
             float(size),
             float(tokens),
-            self.scenario.precisions[precision],
-            float(SAMPLES[samples]),
+            self.scenario.precisions[row.precision],
+            float(SAMPLES[row.samples]),
             seconds,
             row.replica_gpus[:, column],
         )
@@ -95,8 +81,10 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Candidates of one precision and number of samples, by size; GPU-seconds by accelerator too."""
+    """Candidates of one precision and number of samples around a column, finely; speeds by accelerator too."""
 
+    precision: int
+    samples: int
     n_parameters: FloatArray
     n_training_tokens: FloatArray
     training_flop: FloatArray
@@ -118,6 +106,30 @@ def candidates(scenario: Scenario, release: Release) -> Candidates:
     flop = training_flop(sizes, tokens)
     work = np.stack([_work(scenario, release, kind, flop, sizes) for kind in scenario.accelerators])
     return Candidates(scenario, release, sizes, needed, tokens, flop, work, seconds)
+
+
+@lru_cache(maxsize=8192)
+def fine_row(scenario: Scenario, release: Release, precision: int, samples: int, column: int) -> Row:
+    """The sizes between the neighbours of a column: tokens by the law, speeds from the scenario's fine table.
+
+    Nothing in it was drawn either: replications that come near the same size share it.
+    """
+    table = candidates(scenario, release)
+    columns = np.clip(column + FINE_STEPS, 0.0, table.sizes.size - 1.0)
+    sizes: FloatArray = table.sizes[0] * SIZE_STEP**columns
+    tokens = _tokens_for_loss(scenario, sizes, scenario.precisions[precision], table.loss_needed[samples])
+    flop = training_flop(sizes, tokens)
+    speeds = serving_speeds(scenario).of(precision).between(sizes)
+    return Row(
+        precision,
+        samples,
+        sizes,
+        tokens,
+        flop,
+        np.stack([_work(scenario, release, kind, flop, sizes) for kind in scenario.accelerators]),
+        speeds.per_user_token(scenario, SAMPLES[samples])[:, 0],
+        speeds.replica_gpus[:, 0],
+    )
 
 
 def _optimum(scenario: Scenario, release: Release) -> tuple[float, float]:

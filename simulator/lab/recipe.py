@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from simulator.lab.candidates import SAMPLES, Candidates, candidates, reached_flop
+from simulator.lab.candidates import SAMPLES, Candidates, candidates, fine_row, reached_flop
 from simulator.lab.forecast import Forecast
 from simulator.lab.models import RunSize, ServedModel, run_size, served_model, work_flop_per_gpu_hour
 from simulator.lab.observation import Observation
@@ -22,9 +22,6 @@ from simulator.laws.units import SECONDS_PER_HOUR, FloatArray
 from simulator.world.inputs import Inputs
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Misplaced, Scenario
-
-_FINE: FloatArray = np.linspace(-1.0, 1.0, 33, dtype=np.float64)
-"""Columns of the table around the best, searched once more."""
 
 
 class Lever(StrEnum):
@@ -89,10 +86,10 @@ class LeverRecipe(Inputs):
         wanted = self._wanted(total, flop)
         best = wanted.argmin(axis=2)
         costs = _at_bottom(wanted, total, best)
-        kind, draws = divmod(int(costs.argmin()), costs.shape[1])
-        if not np.isfinite(costs[kind, draws]):
-            return None
+        kind, draws = divmod(int(costs.argmin()), best.shape[1])
         column = int(best[kind, draws])
+        if not np.isfinite(total[kind, draws, column]):
+            return None
         ended = column > 0 and not np.isfinite(flop[kind, draws, column - 1])
         model = self._polished(plan, table, kind, draws, column)
         return plan.choice(model, quality_met=True, limit="data" if ended else "")
@@ -103,11 +100,11 @@ class LeverRecipe(Inputs):
 
     def _polished(self, plan: Plan, table: Candidates, precision: int, samples: int, column: int) -> ServedModel:
         """The best model between the neighbours of a column: a finer row, and the parabola at its bottom."""
-        row = table.row(precision, samples, np.clip(column + _FINE, 0.0, table.sizes.size - 1.0))
+        row = fine_row(plan.scenario, plan.release, precision, samples, column)
         total = plan.training_usd(row.training_flop, row.flop_per_gpu_hour)
         wanted = self._wanted(total + plan.serving_usd(row.gpu_seconds_per_token), row.training_flop)
         best = int(wanted.argmin())
-        return table.model(precision, samples, row, best, _bottom(wanted, best))
+        return table.model(row, best, _bottom(wanted, best))
 
     def _nearest(self, plan: Plan) -> Choice:
         """Nothing meets the target: the best that all the data there is can give."""
@@ -224,14 +221,16 @@ def _bottom(wanted: FloatArray, best: int) -> float:
 
 def _at_bottom(wanted: FloatArray, total: FloatArray, best: npt.NDArray[np.int64]) -> FloatArray:
     """Total cost at the size where what is wanted is least, between the columns, for every kind and sample count."""
-    inside = np.clip(best, 1, wanted.shape[2] - 2)[..., None]
-    around = np.concatenate([inside - 1, inside, inside + 1], axis=2)
-    shift = _shift(*np.moveaxis(np.take_along_axis(wanted, around, axis=2), 2, 0))
-    before, here, after = np.moveaxis(np.take_along_axis(total, around, axis=2), 2, 0)
+    wanted, total = wanted.reshape(best.size, -1), total.reshape(best.size, -1)
+    rows, column = np.arange(best.size), best.reshape(-1)
+    if best.size == 1:
+        return total[rows, column]
+    inside = np.clip(column, 1, wanted.shape[1] - 2)
+    before, here, after = (total[rows, inside + step] for step in (-1, 0, 1))
     with np.errstate(invalid="ignore"):
+        shift = _shift(*(wanted[rows, inside + step] for step in (-1, 0, 1)))
         between = here + shift * ((after - before) / 2.0 + shift * ((before + after) / 2.0 - here))
-    at_best = np.take_along_axis(total, best[..., None], axis=2)[..., 0]
-    return np.where(np.isfinite(between) & (inside[..., 0] == best), between, at_best)
+    return np.where(np.isfinite(between) & (inside == column), between, total[rows, column])
 
 
 def _shift(before: FloatArray, here: FloatArray, after: FloatArray) -> FloatArray:
