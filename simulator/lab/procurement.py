@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
 from math import floor, isfinite
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -98,7 +98,7 @@ class ReserveBase(Procurement):
         """The base at the lease price, paid used or not, and rent above it."""
         rent = _rent(observation, release)
         discount = _commitment(observation.scenario, self.term_days).discount
-        base = float(np.quantile(_profile(observation), self.quantile))
+        base = _hour_quantile(observation.scenario, self.quantile)
         sunk = rent.serving_usd_per_gpu_hour * (1.0 - discount)
         return PlanningPrice(
             rent.training_usd_per_gpu_hour, _blend(observation, sunk, rent.serving_usd_per_gpu_hour, base)
@@ -132,8 +132,7 @@ class BuyToForecast(Procurement):
         return PlanningPrice(rent.training_usd_per_gpu_hour, cheaper)
 
 
-@dataclass(frozen=True, slots=True)
-class _Need:
+class _Need(NamedTuple):
     """GPUs of one kind needed to serve on each of some days, and what is committed already, in GPUs of that kind."""
 
     accelerator: int
@@ -210,6 +209,11 @@ def _blend(observation: Observation, sunk: FloatArray, rent: FloatArray, base: f
 def _whole(gpus: float) -> int:
     """Whole GPUs; the last bit of a sum does not cost one."""
     return floor(gpus + 1e-6)
+
+
+@lru_cache(maxsize=64)
+def _hour_quantile(scenario: Scenario, quantile: float) -> float:
+    return float(np.quantile(scenario.hour_profile.factors, quantile))
 
 
 def _profile(observation: Observation) -> FloatArray:

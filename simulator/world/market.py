@@ -8,7 +8,7 @@ from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from simulator.laws.units import DAYS_PER_YEAR, FloatArray
 from simulator.world.calendar import Calendar
@@ -59,7 +59,7 @@ class PriceShocks(Inputs):
 class MarketInputs(Inputs):
     """How prices move from their quotes on. A negative fall is a rise."""
 
-    quote: tuple[Quote, ...] = Field(min_length=1, description="the GPUs on offer and their prices at the start")
+    quote: tuple[Quote, ...] = Field(description="the GPUs on offer and their prices at the start")
     commitment: tuple[Commitment, ...] = Field((), description="reserved terms on offer")
     event: tuple[MarketEvent, ...] = Field((), description="dated changes of price")
     rental_fall_per_year: Annotated[float, Field(lt=1)] = Field(
@@ -80,6 +80,13 @@ class MarketInputs(Inputs):
     lead_sigma: NotNegative = Field(0.0, description="sd of the log of the lead time, drawn by quarter")
     electricity_usd_per_kwh: NotNegative = Field(0.0826, description="US industrial 2025")
     electricity_growth_per_year: Positive = Field(1.0, description="factor per year")
+
+    @field_validator("quote")
+    @classmethod
+    def _something_is_on_offer(cls, quotes: tuple[Quote, ...]) -> tuple[Quote, ...]:
+        if not quotes:
+            raise ValueError("must hold at least 1 quote: nothing can be rented or bought otherwise")
+        return quotes
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +15,7 @@ from simulator.world.market import DAYS_PER_QUARTER, Prices, draw_prices
 from simulator.world.scenario import Scenario
 
 
-@dataclass(frozen=True, slots=True)
-class LogLine:
+class LogLine(NamedTuple):
     """A straight line through the logs of metered days: its value in the middle, and its slope per day."""
 
     middle: float
