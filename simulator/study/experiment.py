@@ -13,12 +13,13 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -51,6 +52,7 @@ _CHUNKS_AHEAD = 2
 """Chunks asked for ahead of the one that is waited for, per worker: what bounds memory."""
 _UNKNOWN_WORKERS = 64
 """How many workers a foreign executor is taken to have."""
+_LOOK_UP_SECONDS = 0.2
 _SIGNALLED = 128
 """A shell's exit status for a process ended by a signal, less the signal's number."""
 
@@ -160,6 +162,20 @@ def live_chunk(packed: bytes, seed: int, chunk: range) -> list[Lived]:
     return [live_replication(scenario, policies, seed, replication) for replication in chunk]
 
 
+def _live_chunk_here(seed: int, chunk: range) -> list[Lived]:
+    """The same in a worker of our own, which was handed the study when it started."""
+    return live_chunk(_handed.packed, seed, chunk)
+
+
+class _Handed:
+    """The study a worker process was started for."""
+
+    packed = b""
+
+
+_handed = _Handed()
+
+
 @lru_cache(maxsize=1)
 def _unpacked(packed: bytes) -> tuple[Scenario, tuple[Policy, ...]]:
     """Once per worker, so that what is worked out once per scenario is kept."""
@@ -184,24 +200,26 @@ def _live(
             yield [live_replication(scenario, policies, seed, replication)]
         return
     packed = cloudpickle.dumps((scenario, policies))
-    if executor is not None:
-        yield from _spread(executor, packed, seed, chunks, workers)
-        return
-    with _sigterm_unwinds(), _pool(workers) as pool:
-        yield from _spread(pool, packed, seed, chunks, workers)
+    with _signals_noted() as noted:
+        if executor is not None:
+            yield from _spread(executor, partial(live_chunk, packed, seed), chunks, workers, noted)
+            return
+        with _pool(workers, packed) as pool:
+            yield from _spread(pool, partial(_live_chunk_here, seed), chunks, workers, noted)
 
 
-def _spread(executor: Executor, packed: bytes, seed: int, chunks: list[range], workers: int) -> Iterator[list[Lived]]:
+def _spread(
+    executor: Executor, live: Callable[[range], list[Lived]], chunks: list[range], workers: int, noted: _Noted
+) -> Iterator[list[Lived]]:
     """Keep every worker busy, a few chunks ahead of the one waited for."""
     waiting: deque[Future[list[Lived]]] = deque()
     try:
         for chunk in chunks:
-            with _ctrl_c_held():
-                waiting.append(executor.submit(live_chunk, packed, seed, chunk))
+            waiting.append(_submitted(executor, live, chunk))
             if len(waiting) >= workers * _CHUNKS_AHEAD:
-                yield waiting.popleft().result()
+                yield _finished(waiting.popleft(), noted)
         while waiting:
-            yield waiting.popleft().result()
+            yield _finished(waiting.popleft(), noted)
     except BrokenProcessPool:
         raise RuntimeError(
             "a worker process ended before its work was done: it was killed, ran out of memory, or the script "
@@ -212,25 +230,43 @@ def _spread(executor: Executor, packed: bytes, seed: int, chunks: list[range], w
             future.cancel()
 
 
+def _finished(future: Future[list[Lived]], noted: _Noted) -> list[Lived]:
+    """Wait for a chunk, looking up now and then for a signal."""
+    while not wait([future], timeout=_LOOK_UP_SECONDS).done:
+        noted.obey()
+    noted.obey()
+    return future.result()
+
+
+def _submitted(executor: Executor, live: Callable[[range], list[Lived]], chunk: range) -> Future[list[Lived]]:
+    """A worker started in here inherits that Ctrl-C is held back until it has learnt to ignore it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        return executor.submit(live, chunk)
+    resource_tracker.ensure_running()  # which would lift the hold, were it started later
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return executor.submit(live, chunk)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 @contextmanager
-def _pool(workers: int) -> Iterator[Executor]:
-    """Worker processes that leave when this one ends or gives up, however it ends."""
+def _pool(workers: int, packed: bytes) -> Iterator[Executor]:
+    """Worker processes that finish their chunk and leave when the study ends or gives up, or is no more."""
     context = multiprocessing.get_context("spawn")
     listening, line = context.Pipe(duplex=False)
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=(listening,))
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=(listening, packed))
     try:
         yield pool
-    except BaseException:
-        line.close()
-        raise
     finally:
         pool.shutdown(cancel_futures=True)
         line.close()
         listening.close()
 
 
-def _start_worker(listening: Connection) -> None:
+def _start_worker(listening: Connection, packed: bytes) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _handed.packed = packed
     threading.Thread(target=_leave_when_alone, args=(listening,), daemon=True).start()
 
 
@@ -242,35 +278,37 @@ def _leave_when_alone(listening: Connection) -> None:
         os._exit(1)
 
 
-@contextmanager
-def _ctrl_c_held() -> Iterator[None]:
-    """A worker started in here inherits that Ctrl-C is held back: only the study hears it, a moment later."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+class _Noted:
+    """Ctrl-C and SIGTERM, noted when they come and obeyed where nothing is half done."""
+
+    def __init__(self) -> None:
+        self.number: int | None = None
+
+    def note(self, number: int, _: FrameType | None) -> None:
+        """What the signal does: nothing yet."""
+        self.number = number
+
+    def obey(self) -> None:
+        """Give up if a signal has come."""
+        if self.number == signal.SIGINT:
+            raise KeyboardInterrupt
+        if self.number is not None:
+            raise SystemExit(_SIGNALLED + self.number)
 
 
 @contextmanager
-def _sigterm_unwinds() -> Iterator[None]:
-    """SIGTERM ends the study as Ctrl-C does, so that nothing is left behind; only where nobody else handles it."""
-    is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield
-        return
-    signal.signal(signal.SIGTERM, _leave)
+def _signals_noted() -> Iterator[_Noted]:
+    """Note Ctrl-C and SIGTERM, only where nobody else handles them."""
+    noted, before = _Noted(), {}
+    if threading.current_thread() is threading.main_thread():
+        for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
+            if signal.getsignal(number) is usual:
+                before[number] = signal.signal(number, noted.note)
     try:
-        yield
+        yield noted
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-def _leave(number: int, _: FrameType | None) -> None:
-    raise SystemExit(_SIGNALLED + number)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class _Collected:

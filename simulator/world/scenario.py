@@ -161,6 +161,12 @@ class Scenario(Inputs):
     def _declared(self) -> str:
         return self.model_dump_json()
 
+    def __getstate__(self) -> dict[Any, Any]:
+        """What is declared travels to other processes; what is cached is worked out there."""
+        state = super().__getstate__()
+        declared = {name: value for name, value in state["__dict__"].items() if name in type(self).model_fields}
+        return {**state, "__dict__": declared}
+
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Scenario:
         """Another scenario with some fields changed, checked anew; nothing cached is carried over."""
         fields = {name: getattr(self, name) for name in type(self).model_fields}
