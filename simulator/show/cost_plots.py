@@ -65,10 +65,11 @@ def cumulative_cost(comparison: Comparison, ax: Axes | None = None) -> Axes:
         ax.plot(dates, p50, color=look.colour, linestyle=look.dash, linewidth=2.2, label=name, zorder=3)
         ring = ax.plot(dates[-1:], net[number : number + 1], "o", color=look.colour, markersize=8, zorder=4)[0]
         ring.set(markerfacecolor="white", clip_on=False)
-        ends.append((float(p50[-1]), f"{name}  {money(float(p50[-1]))}", look.colour))
+        cost = float(net[number])
+        ends.append((cost, f"{name}  {money(cost)}", look.colour))
     top, cut = _top(comparison, fans)
     ax.set_ylim(min(0.0, float(fans.min()), float(net.min())), top)
-    bands = "Line: median; bands: 50 % and 90 % of worlds; ring: median with opening and closing inventory. "
+    bands = "Line: median; bands: 50 % and 90 % of worlds; ring and figure: median cost, less what is left. "
     dress(
         ax,
         verdict(comparison).rstrip("."),

@@ -11,9 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.text import Text
 from small_study import BUY, CAPPED, OVERTRAIN, RENT, growing_lab
 
 from simulator.show import plots
+from simulator.show.money import money
 from simulator.show.plots import cumulative_cost, demand, difference, fleet, save_plots, spend_by_account
 from simulator.show.style import apart, as_dates, policy_look
 from simulator.show.table import verdict
@@ -54,7 +56,12 @@ def test_cumulative_cost_has_a_fan_and_a_ring_per_policy(comparison: Comparison)
         assert np.allclose(np.asarray(line.get_ydata(), dtype=float), median)
     assert len([found for found in ax.collections if isinstance(found, PolyCollection)]) == 2 * 4
     rings = [float(np.asarray(line.get_ydata())[0]) for line in ax.lines if line.get_marker() == "o"]
-    assert rings == pytest.approx(np.median(comparison.by_policy("cumulative_cost_usd"), axis=1))
+    cost = np.median(comparison.by_policy("cumulative_cost_usd"), axis=1)
+    assert rings == pytest.approx(cost)
+    # The figure beside a name is the cost that the verdict ranks by, not the money spent so far.
+    assert {text.get_text() for text in ax.texts} == {
+        f"{name}  {money(float(usd))}" for name, usd in zip(comparison.policy_names, cost, strict=True)
+    }
     assert ax.get_xlim() == tuple(as_dates(comparison.dates[[0, -1]]))
     assert ax.get_title(loc="left").replace("\n", " ") == verdict(comparison).rstrip(".")
 
@@ -64,7 +71,7 @@ def test_labels_at_line_ends_do_not_touch(comparison: Comparison) -> None:
     figure = ax.get_figure(root=True)
     assert isinstance(figure, Figure)
     figure.draw_without_rendering()
-    boxes = sorted((text.get_window_extent() for text in ax.texts), key=lambda box: box.y0)
+    boxes = sorted((Text.get_window_extent(text) for text in ax.texts), key=lambda box: box.y0)
     assert len(boxes) == 4
     for below, above in pairwise(boxes):
         assert below.y1 <= above.y0 + 1.0

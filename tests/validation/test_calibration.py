@@ -16,6 +16,8 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
+from simulator.study.files import load_scenario
+
 # --- figures the scenario states ------------------------------------------------------------------------
 GROWTH_PER_DAY = 0.01607  # log growth; exp(.) - 1 = 1.62 % a day
 LEVEL_DATE = "2026-06-01"
@@ -116,6 +118,17 @@ def demand() -> DemandFit:
     """Return the fit of the daily OpenRouter totals."""
     data = load("demand_openrouter_daily.csv")
     return fit_demand(data["date"], data["total_tokens"], LEVEL_DATE)
+
+
+def test_the_frontier_scenario_states_these_figures() -> None:
+    demand = load_scenario("frontier_lab").demand
+    assert demand.tokens_per_day == pytest.approx(LEVEL_TOKENS * np.exp(NOISE_SD**2 / 2), rel=2e-3)  # noise of mean one
+    assert demand.history_growth_per_year == pytest.approx(np.exp(GROWTH_PER_DAY * 365.25), rel=2e-3)
+    assert demand.growth_per_year == demand.history_growth_per_year
+    assert demand.weekday_factors == WEEKDAY_FACTORS
+    assert (demand.noise_sigma, demand.noise_persistence) == (NOISE_SD, NOISE_AR1)
+    assert demand.hour_profile == HOURS_M_LARGE
+    assert demand.prompt_share == PROMPT_SHARE_M_LARGE
 
 
 def test_demand_growth_and_level(demand: DemandFit) -> None:

@@ -1,0 +1,41 @@
+"""What the README tells a user to do, done."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parent.parent
+README = (PROJECT / "README.md").read_text(encoding="utf-8")
+COMMANDS = [line.split("#")[0].split() for line in re.findall(r"^    \.venv/bin/labspend (.*)$", README, re.MULTILINE)]
+
+
+def run(words: list[str], folder: Path) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
+    done = subprocess.run([sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_commands_for_your_own_lab_work_in_order(tmp_path: Path) -> None:
+    mine = [words for words in COMMANDS if "my_lab.toml" in words]
+    assert [words[0] for words in mine] == ["new", "check", "compare"]
+    for words in mine:
+        fewer = ["--replications", "2"] if words[0] == "compare" else []
+        run(["-m", "simulator", *words, *fewer], tmp_path)
+    assert (tmp_path / "out" / "my_lab" / "summary.csv").is_file()
+
+
+@pytest.mark.parametrize("program", re.findall(r"```python\n(.*?)```", README, re.DOTALL))
+def test_the_programs_run(program: str, tmp_path: Path) -> None:
+    assert "buy-once" in run(["-c", program], tmp_path)
+
+
+def test_the_scenarios_that_ship_are_in_the_table() -> None:
+    named = set(re.findall(r"^\| `(\w+)` \|", README, re.MULTILINE))
+    assert named == {path.stem for path in (PROJECT / "scenarios").glob("*.toml")}
