@@ -11,8 +11,8 @@ from simulator.lab.forecast import Forecast
 from simulator.lab.models import RunSize, served_model
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Buy, Order, Reserve
+from simulator.lab.plan import Choice
 from simulator.lab.procurement import Procurement
-from simulator.lab.recipe import Choice
 from simulator.laws.precision import BF16
 from simulator.world.demand import DemandInputs
 from simulator.world.hardware import AcceleratorInputs

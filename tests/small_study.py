@@ -7,7 +7,8 @@ from datetime import date
 from simulator.lab.forecast import Trend
 from simulator.lab.policy import Policy
 from simulator.lab.procurement import BuyToForecast, Procurement, RentOnDemand, ReserveBase
-from simulator.lab.recipe import Lever, LeverRecipe
+from simulator.lab.recipe import LeverRecipe
+from simulator.lab.routes import MAIN_LEVERS, Lever
 from simulator.world.demand import DemandInputs
 from simulator.world.market import Commitment, MarketInputs, Quote
 from simulator.world.roadmap import ReleaseInputs, RoadmapInputs
@@ -55,7 +56,7 @@ def policy(name: str, procurement: Procurement, levers: frozenset[Lever] = froze
 
 RENT = policy("rent", RentOnDemand())
 OVERTRAIN = policy("overtrain", RentOnDemand(), frozenset({Lever.OVERTRAIN}))
-RESERVE = policy("reserve", ReserveBase(), frozenset(Lever))
-BUY = policy("buy", BuyToForecast(), frozenset(Lever))
+RESERVE = policy("reserve", ReserveBase(), MAIN_LEVERS)
+BUY = policy("buy", BuyToForecast(), MAIN_LEVERS)
 CAPPED = policy("capped", RentOnDemand(cap_gpus=4000))
 """Serves less than is asked."""

@@ -16,7 +16,6 @@ from simulator.laws.units import (
     DAYS_PER_MONTH,
     DAYS_PER_YEAR,
     HOURS_PER_DAY,
-    TOKENS_PER_MILLION_TOKENS,
     FloatArray,
 )
 from simulator.world.scenario import OwnershipInputs
@@ -65,7 +64,7 @@ class TrainingRun:
     gpus: float
     first_day: int
     days: float
-    n_training_tokens: float
+    data_usd: float
     due_day: int
     deploy_day: int
     planned_tokens_by_day: FloatArray
@@ -228,10 +227,9 @@ def _charge_releases(
     serving = economic[:, Use.SERVING].copy()
     costs = []
     for run in runs:
-        data = _data_usd(world, run)
-        cash[run.first_day, Account.DATA] += data
-        economic[run.first_day, Use.TRAINING] += data
-        trained = float(per_hour[used.kinds.index(run.accelerator)] @ run.gpu_hours(n_days)) + data
+        cash[run.first_day, Account.DATA] += run.data_usd
+        economic[run.first_day, Use.TRAINING] += run.data_usd
+        trained = float(per_hour[used.kinds.index(run.accelerator)] @ run.gpu_hours(n_days)) + run.data_usd
         replaced = _replaced_day(run, runs, n_days)
         life = slice(min(run.deploy_day, n_days), min(replaced, n_days))
         served = float(used.served_tokens[life].sum())
@@ -247,12 +245,6 @@ def _replaced_day(run: TrainingRun, runs: Sequence[TrainingRun], n_days: int) ->
     """The day a later release takes over; the day it comes itself if one already has."""
     later = [other.deploy_day for other in runs if other.release > run.release]
     return max(min([*later, n_days]), min(run.deploy_day, n_days))
-
-
-def _data_usd(world: World, run: TrainingRun) -> float:
-    inputs = world.scenario.training
-    unique = min(run.n_training_tokens, inputs.unique_tokens)
-    return unique / TOKENS_PER_MILLION_TOKENS * inputs.data_usd_per_million_tokens
 
 
 def _close_leases(world: World, leases: Sequence[Lease], cash: FloatArray, economic: FloatArray) -> None:

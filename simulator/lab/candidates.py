@@ -1,4 +1,4 @@
-"""Every model that meets a release's target, in one table that all replications share.
+"""Every model that meets a release's target, in tables that all replications share.
 
 By precision, samples per answer and size: the tokens that just meet the target, the FLOP of that run, and the
 GPU-seconds a user token takes on each kind of GPU. A decision is then one argmin.
@@ -12,18 +12,14 @@ from functools import lru_cache
 import numpy as np
 
 from simulator.lab.models import ServedModel, ServingTable, clusters, flop_per_gpu_hour, planned_gpus, serving_table
+from simulator.lab.routes import PRETRAIN, Route, physical_flop
 from simulator.laws.data_limit import effective_tokens, tokens_for_effective
 from simulator.laws.precision import Precision, quantization_penalty, tokens_for_loss_quantized
-from simulator.laws.scaling import (
-    compute_optimal,
-    equivalent_flop,
-    loss,
-    optimal_loss,
-    training_flop,
-)
+from simulator.laws.scaling import compute_optimal, equivalent_flop, loss, optimal_loss
 from simulator.laws.test_time import MAX_SAMPLES, gain
-from simulator.laws.units import FloatArray, Numbers
+from simulator.laws.units import HOURS_PER_DAY, FloatArray, Numbers
 from simulator.world.hardware import Accelerator
+from simulator.world.models import MODELS, PublishedModel
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario
 
@@ -35,28 +31,70 @@ _FINE_STEP = 1.005
 """The same for the table of speeds that all releases share."""
 FINE_STEPS: FloatArray = np.linspace(-1.0, 1.0, 33, dtype=np.float64)
 """Sizes searched once more around the best column, in columns."""
+_ROUNDING = 1e-6
+"""By how much interpolated goodput may make a run seem too long."""
 SAMPLES: FloatArray = np.geomspace(1.0, MAX_SAMPLES, 24, dtype=np.float64)
 """Samples per answer searched by the test-time lever; the first is one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
-    """The table of one release: [precision, samples, size], with the accelerator before these where it matters.
+class Row:
+    """Models of one precision and number of samples, by size; speeds and hours by accelerator too."""
 
-    Tokens, FLOP and GPU-seconds are inf where the target cannot be met or the model cannot be served.
+    route: Route
+    precision: int
+    samples: int
+    n_parameters: FloatArray
+    n_training_tokens: FloatArray
+    n_tokens_read: FloatArray
+    """Those it is trained on now, a base's own left out."""
+    training_flop: FloatArray
+    gpu_hours_per_flop: FloatArray
+    gpu_seconds_per_token: FloatArray
+    replica_gpus: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The table of one release on one route: [precision, samples, size]; the accelerator comes before these.
+
+    Tokens, FLOP, hours and GPU-seconds are inf where the target cannot be met, the run cannot be done in time or
+    the model cannot be served. Sizes are in equal ratios, or those of the `bases` that are trained on.
     """
 
     scenario: Scenario
     release: Release
+    route: Route
+    bases: tuple[PublishedModel, ...]
     sizes: FloatArray
-    """In equal ratios [parameters]."""
     loss_needed: FloatArray
     """By number of samples [nats per token]."""
     n_training_tokens: FloatArray
+    n_tokens_read: FloatArray
     training_flop: FloatArray
-    flop_per_gpu_hour: FloatArray
-    """Of a run of that size, after failures and checkpoints, by accelerator too."""
+    gpu_hours_per_flop: FloatArray
+    """Of a run of that size, after failures and checkpoints."""
     gpu_seconds_per_token: FloatArray
+    replica_gpus: FloatArray
+    """By [accelerator, precision, size]."""
+
+    def around(self, precision: int, samples: int, column: int) -> Row:
+        """The sizes between the neighbours of a column; a base has none."""
+        if not self.bases:
+            return _fine_row(self.scenario, self.release, self.route, precision, samples, column)
+        here = slice(column, column + 1)
+        return Row(
+            self.route,
+            precision,
+            samples,
+            self.sizes[here],
+            self.n_training_tokens[precision, samples, here],
+            self.n_tokens_read[precision, samples, here],
+            self.training_flop[precision, samples, here],
+            self.gpu_hours_per_flop[:, precision, samples, here],
+            self.gpu_seconds_per_token[:, precision, samples, here],
+            self.replica_gpus[:, precision, here],
+        )
 
     def model(self, row: Row, column: int, shift: float) -> ServedModel:
         """The model at `shift` steps from a column of a row, on the parabolas of the logs of its neighbours."""
@@ -76,66 +114,96 @@ class Candidates:
             float(SAMPLES[row.samples]),
             seconds,
             row.replica_gpus[:, column],
+            self.route.token_worth,
+            self.route.quality_gain,
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """Candidates of one precision and number of samples around a column, finely; speeds by accelerator too."""
-
-    precision: int
-    samples: int
-    n_parameters: FloatArray
-    n_training_tokens: FloatArray
-    training_flop: FloatArray
-    flop_per_gpu_hour: FloatArray
-    gpu_seconds_per_token: FloatArray
-    replica_gpus: FloatArray
-
-
-@lru_cache(maxsize=64)
-def candidates(scenario: Scenario, release: Release) -> Candidates:
+@lru_cache(maxsize=128)
+def candidates(scenario: Scenario, release: Release, route: Route = PRETRAIN) -> Candidates:
     """The table of one release; nothing in it was drawn."""
-    physical, optimal_size = _optimum(scenario, release)
     n_sizes = int(np.log(LARGEST / SMALLEST) / np.log(SIZE_STEP)) + 1
-    sizes: FloatArray = optimal_size * SMALLEST * SIZE_STEP ** np.arange(float(n_sizes))
-    serving = serving_speeds(scenario).between(sizes)
-    needed = optimal_loss(scenario.scaling_fit, physical / gain(SAMPLES))
-    tokens = np.stack([_tokens_for_loss(scenario, sizes, kind, needed[:, None]) for kind in scenario.precisions])
-    seconds = np.stack([serving.per_user_token(scenario, samples) for samples in SAMPLES], axis=2)
-    flop = training_flop(sizes, tokens)
-    work = np.stack([_work(scenario, release, kind, flop, sizes) for kind in scenario.accelerators])
-    return Candidates(scenario, release, sizes, needed, tokens, flop, work, seconds)
+    sizes: FloatArray = _optimal_size(scenario, release) * SMALLEST * SIZE_STEP ** np.arange(float(n_sizes))
+    speeds = serving_speeds(scenario).between(sizes)
+    needed = _loss_needed(scenario, release, route)
+    tokens = np.stack([_tokens(scenario, route, sizes, kind, needed[:, None]) for kind in scenario.precisions])
+    flop = route.flop(sizes, tokens)
+    return Candidates(
+        scenario,
+        release,
+        route,
+        (),
+        sizes,
+        needed,
+        tokens,
+        tokens,
+        flop,
+        np.stack([_hours_per_flop(scenario, release, kind, flop, sizes) for kind in scenario.accelerators]),
+        np.stack([speeds.per_user_token(scenario, samples) for samples in SAMPLES], axis=2),
+        speeds.replica_gpus,
+    )
+
+
+@lru_cache(maxsize=128)
+def fine_tuned(scenario: Scenario, release: Release, names: tuple[str, ...]) -> Candidates | None:
+    """Open-weight models that can be trained on to meet the target; None if none is out yet.
+
+    The tokens a base was trained on count as they are and cost nothing; only what is missing is trained, at least
+    `fine_tuning.min_tokens`. A mixture of experts counts with its active parameters, which is cautious.
+    """
+    when = scenario.calendar.date_of(release.decision_day)
+    bases = tuple(m for m in MODELS if m.open_weights and m.release <= when and (m.name in names or not names))
+    if not bases:
+        return None
+    sizes, total, read = (
+        np.array([getattr(base, field) for base in bases])
+        for field in ("n_active_parameters", "n_parameters", "n_training_tokens")
+    )
+    speeds = serving_table(scenario, sizes, scenario.precisions, total)
+    needed = _loss_needed(scenario, release, PRETRAIN)
+    wanted = np.stack([_tokens(scenario, PRETRAIN, sizes, kind, needed[:, None]) for kind in scenario.precisions])
+    tokens = np.maximum(wanted, read + scenario.fine_tuning.min_tokens)
+    flop = PRETRAIN.flop(sizes, tokens - read)
+    return Candidates(
+        scenario,
+        release,
+        Route("fine-tune"),
+        bases,
+        sizes,
+        needed,
+        tokens,
+        tokens - read,
+        flop,
+        np.stack([_hours_per_flop(scenario, release, kind, flop, total) for kind in scenario.accelerators]),
+        np.stack([speeds.per_user_token(scenario, samples) for samples in SAMPLES], axis=2),
+        speeds.replica_gpus,
+    )
 
 
 @lru_cache(maxsize=8192)
-def fine_row(scenario: Scenario, release: Release, precision: int, samples: int, column: int) -> Row:
+def _fine_row(scenario: Scenario, release: Release, route: Route, precision: int, samples: int, column: int) -> Row:
     """The sizes between the neighbours of a column: tokens by the law, speeds from the scenario's fine table.
 
     Nothing in it was drawn either: replications that come near the same size share it.
     """
-    table = candidates(scenario, release)
+    table = candidates(scenario, release, route)
     columns = np.clip(column + FINE_STEPS, 0.0, table.sizes.size - 1.0)
     sizes: FloatArray = table.sizes[0] * SIZE_STEP**columns
-    tokens = _tokens_for_loss(scenario, sizes, scenario.precisions[precision], table.loss_needed[samples])
-    flop = training_flop(sizes, tokens)
+    tokens = _tokens(scenario, route, sizes, scenario.precisions[precision], table.loss_needed[samples])
+    flop = route.flop(sizes, tokens)
     speeds = serving_speeds(scenario).of(precision).between(sizes)
     return Row(
+        route,
         precision,
         samples,
         sizes,
         tokens,
+        tokens,
         flop,
-        np.stack([_work(scenario, release, kind, flop, sizes) for kind in scenario.accelerators]),
+        np.stack([_hours_per_flop(scenario, release, kind, flop, sizes) for kind in scenario.accelerators]),
         speeds.per_user_token(scenario, SAMPLES[samples])[:, 0],
         speeds.replica_gpus[:, 0],
     )
-
-
-def _optimum(scenario: Scenario, release: Release) -> tuple[float, float]:
-    """Physical FLOP of the compute-optimal bf16 run that meets a target, and its model size."""
-    physical = release.target_flop / (release.progress * scenario.roadmap.data_gain)
-    return physical, float(compute_optimal(scenario.scaling_fit, physical)[0])
 
 
 @lru_cache(maxsize=8)
@@ -145,36 +213,47 @@ def serving_speeds(scenario: Scenario) -> ServingTable:
     Log-log interpolation between them is exact where speed is a power of size; where the best replica size
     switches, speeds jump, and the jump is smeared over that half per cent.
     """
-    optima = [_optimum(scenario, release)[1] for release in scenario.releases]
+    optima = [_optimal_size(scenario, release) for release in scenario.releases]
     smallest, largest = SMALLEST * min(optima) / SIZE_STEP, LARGEST * max(optima) * SIZE_STEP
     n_sizes = int(np.log(largest / smallest) / np.log(_FINE_STEP)) + 1
     sizes: FloatArray = smallest * _FINE_STEP ** np.arange(float(n_sizes))
     return serving_table(scenario, sizes, scenario.precisions)
 
 
-def _work(
-    scenario: Scenario, release: Release, kind: Accelerator, training_flop: FloatArray, n_parameters: FloatArray
-) -> FloatArray:
-    """FLOP per GPU-hour of many runs at once, each on the GPUs that finish it in time [FLOP]."""
-    gpus = planned_gpus(scenario, kind, training_flop, n_parameters, release.train_days)
-    failures = scenario.training.failures_per_gpu_year
-    return flop_per_gpu_hour(scenario, kind) * clusters(scenario.training, failures).goodput(gpus)
+def _optimal_size(scenario: Scenario, release: Release) -> float:
+    return float(compute_optimal(scenario.scaling_fit, physical_flop(scenario, release))[0])
 
 
-def _tokens_for_loss(
-    scenario: Scenario, n_parameters: Numbers, precision: Precision, loss_needed: Numbers
+def _loss_needed(scenario: Scenario, release: Release, route: Route) -> FloatArray:
+    """By number of samples: what test-time compute and a better mix of data gain need not be trained."""
+    return optimal_loss(scenario.scaling_fit, physical_flop(scenario, release) / (gain(SAMPLES) * route.quality_gain))
+
+
+def _tokens(
+    scenario: Scenario, route: Route, n_parameters: Numbers, precision: Precision, loss_needed: Numbers
 ) -> FloatArray:
     """Training tokens with which a model just reaches a loss, repeated text counted; inf if none do [tokens]."""
     training = scenario.training
     fresh = tokens_for_loss_quantized(scenario.scaling_fit, n_parameters, loss_needed, precision.reference_penalty_nats)
-    tokens = tokens_for_effective(fresh, training.unique_tokens)
+    tokens = tokens_for_effective(fresh / route.token_worth, training.unique_tokens)
     return np.where(tokens <= training.max_epochs * training.unique_tokens, tokens, np.inf)
+
+
+def _hours_per_flop(
+    scenario: Scenario, release: Release, kind: Accelerator, training_flop: FloatArray, n_parameters: FloatArray
+) -> FloatArray:
+    """GPU-hours per FLOP of many runs at once, each on the GPUs that finish it in time; inf where none do."""
+    gpus = planned_gpus(scenario, kind, training_flop, n_parameters, release.train_days)
+    table = clusters(scenario.training, scenario.training.failures_per_gpu_year)
+    hours = 1.0 / (flop_per_gpu_hour(scenario, kind) * table.goodput(gpus))
+    in_time = gpus * HOURS_PER_DAY * max(release.train_days, 1) * (1.0 + _ROUNDING)
+    return np.where(training_flop * hours <= in_time, hours, np.inf)
 
 
 def reached_flop(scenario: Scenario, release: Release, model: ServedModel) -> float:
     """Equivalent training FLOP of a model on the release's decision day: quality in one currency [FLOP]."""
     fit = scenario.scaling_fit
-    fresh = effective_tokens(model.n_training_tokens, scenario.training.unique_tokens)
+    fresh = model.token_worth * effective_tokens(model.n_training_tokens, scenario.training.unique_tokens)
     penalty = quantization_penalty(model.precision.reference_penalty_nats, model.n_parameters, fresh)
-    reached = equivalent_flop(fit, loss(fit, model.n_parameters, fresh) + penalty)
+    reached = equivalent_flop(fit, loss(fit, model.n_parameters, fresh) + penalty) * model.quality_gain
     return float(reached * gain(model.samples) * release.progress * scenario.roadmap.data_gain)

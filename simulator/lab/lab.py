@@ -23,8 +23,8 @@ from simulator.lab.level import Level
 from simulator.lab.models import ServedModel, run_gpu_hours, served_model, work_flop_per_gpu_hour
 from simulator.lab.observation import Observation, PlannedModel
 from simulator.lab.orders import Buy, CapRental, Lease, OrderRecord, Purchase, Reserve, Tenure
+from simulator.lab.plan import Choice
 from simulator.lab.policy import Policy
-from simulator.lab.recipe import Choice
 from simulator.laws.precision import PRECISIONS
 from simulator.laws.units import DAYS_PER_YEAR, HOURS_PER_DAY
 from simulator.world.roadmap import Release
@@ -301,14 +301,15 @@ class Lab:
         days = round(float(hours) / HOURS_PER_DAY / gpus * _FRACTIONS) / _FRACTIONS
         ready = self.today + (ceil(days - _LAST_BIT) if release.train_days else 0)
         deploy_day = max(ready, release.due_day)
-        model = choice.model
         run = TrainingRun(
             release.number,
             choice.accelerator,
             gpus,
             self.today,
             days,
-            model.n_training_tokens,
+            float(self.scenario.training.data_usd(choice.model.n_training_tokens))
+            if choice.data_usd is None
+            else choice.data_usd,
             release.due_day,
             deploy_day,
             choice.planned_tokens_by_day,

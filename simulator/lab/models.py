@@ -63,13 +63,19 @@ class ServingTable:
         return (prompt + np.asarray(samples) * completion) / serving.target_utilization
 
 
-def serving_table(scenario: Scenario, n_parameters: FloatArray, precisions: tuple[Precision, ...]) -> ServingTable:
-    """Speeds of models of these sizes, on every kind of GPU, in every precision."""
+def serving_table(
+    scenario: Scenario,
+    n_parameters: FloatArray,
+    precisions: tuple[Precision, ...],
+    n_total_parameters: FloatArray | None = None,
+) -> ServingTable:
+    """Speeds of models of these sizes (active parameters; total ones too if they differ), on every kind of GPU."""
+    n_total = n_parameters if n_total_parameters is None else n_total_parameters
     shape = (len(scenario.accelerators), len(precisions), n_parameters.size)
     prompt, completion, replica = np.empty(shape), np.empty(shape), np.empty(shape)
     for row, accelerator in enumerate(scenario.accelerators):
         for column, precision in enumerate(precisions):
-            speed = scenario.serving.speed(n_parameters, precision, accelerator.chip, scenario.demand)
+            speed = scenario.serving.speed(n_parameters, n_total, precision, accelerator.chip, scenario.demand)
             with np.errstate(divide="ignore"):
                 prompt[row, column] = 1.0 / speed.prefill_tokens_per_gpu_second
                 completion[row, column] = 1.0 / speed.decode_tokens_per_gpu_second
@@ -92,6 +98,10 @@ class ServedModel:
     samples: float
     gpu_seconds_per_token: FloatArray
     replica_gpus: FloatArray
+    token_worth: float = 1.0
+    """Fresh tokens of ordinary text that one of its training tokens was worth."""
+    quality_gain: float = 1.0
+    """Equivalent FLOP gained by the mix of its data, as a factor."""
 
     @property
     def tokens_per_gpu_second(self) -> FloatArray:

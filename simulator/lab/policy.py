@@ -9,7 +9,8 @@ from pydantic import Field
 
 from simulator.lab.forecast import Expected, Forecast, LastValue, PerfectForesight, Trend
 from simulator.lab.procurement import BuyToForecast, Procurement, RentOnDemand, ReserveBase
-from simulator.lab.recipe import Lever, LeverRecipe, Recipe
+from simulator.lab.recipe import LeverRecipe, Recipe
+from simulator.lab.routes import MAIN_LEVERS, Lever
 from simulator.world.inputs import Inputs
 
 
@@ -45,7 +46,7 @@ class PolicyInputs(Inputs):
 
 def default_policies() -> tuple[Policy, ...]:
     """The set compared when a scenario names none; the first is the baseline."""
-    rent, chinchilla, every = RentOnDemand(), LeverRecipe(), LeverRecipe(levers=frozenset(Lever))
+    rent, chinchilla, every = RentOnDemand(), LeverRecipe(), LeverRecipe(levers=MAIN_LEVERS)
 
     def one(lever: Lever) -> LeverRecipe:
         return LeverRecipe(levers=frozenset({lever}))

@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import Field, model_validator
 
 from simulator.laws.chip import Chip
@@ -14,7 +15,7 @@ from simulator.laws.fits import SCALING_FITS, ScalingFit
 from simulator.laws.load import HourProfile
 from simulator.laws.precision import PRECISIONS, Precision
 from simulator.laws.serving_speed import ServingSpeed, by_flop, roofline
-from simulator.laws.units import DAYS_PER_YEAR, FloatArray
+from simulator.laws.units import DAYS_PER_YEAR, TOKENS_PER_MILLION_TOKENS, FloatArray, Numbers
 from simulator.world.calendar import Calendar
 from simulator.world.demand import DemandInputs, DemandOutlook, outlook
 from simulator.world.hardware import CATALOGUE, Accelerator, AcceleratorInputs
@@ -62,6 +63,36 @@ class TrainingInputs(Inputs):
     max_epochs: Annotated[float, Field(ge=1)] = Field(16.0, description="most times data may be repeated")
     data_usd_per_million_tokens: NotNegative = Field(0.0, description="price of unique training tokens")
 
+    def data_usd(self, n_tokens_read: Numbers) -> Numbers:
+        """Price of reading so many tokens: only unique ones are bought [USD]."""
+        if self.data_usd_per_million_tokens == 0.0:
+            return 0.0
+        unique = np.minimum(n_tokens_read, self.unique_tokens)
+        usd: FloatArray = unique * (self.data_usd_per_million_tokens / TOKENS_PER_MILLION_TOKENS)
+        return usd
+
+
+class DataMixingInputs(Inputs):
+    """What searching for a better mix of training data gains and costs. An assumption: no source measures both."""
+
+    gain: Annotated[float, Field(ge=1)] = Field(description="equivalent FLOP gained, as a factor")
+    search_share: NotNegative = Field(0.05, description="FLOP of small runs that search / FLOP of the run itself")
+    usd_per_release: NotNegative = Field(0.0, description="cost of collecting and cleaning, each release [USD]")
+
+
+class DistillationInputs(Inputs):
+    """Training a model on the answers of a compute-optimal teacher. An assumption: no clean cost figure was found."""
+
+    token_worth: Annotated[float, Field(ge=1)] = Field(
+        description="tokens of ordinary text that one of the teacher's tokens is worth"
+    )
+
+
+class FineTuningInputs(Inputs):
+    """Training on from an open-weight model."""
+
+    min_tokens: Positive = Field(1e9, description="least tokens a fine-tuned model is trained on [tokens]")
+
 
 class ServingInputs(Inputs):
     """What both serving laws need to know."""
@@ -81,9 +112,11 @@ class ByFlop(ServingInputs):
     law: Literal["flop"] = "flop"
     utilization: PositiveShare = Field(0.3, description="share of peak FLOP reached while serving")
 
-    def speed(self, n_parameters: FloatArray, precision: Precision, chip: Chip, demand: DemandInputs) -> ServingSpeed:
-        """Tokens per GPU-second of models of these sizes."""
-        return by_flop(n_parameters, precision, chip, self.utilization)
+    def speed(
+        self, n_active: FloatArray, n_total: FloatArray, precision: Precision, chip: Chip, demand: DemandInputs
+    ) -> ServingSpeed:
+        """Tokens per GPU-second of models with so many active and total parameters."""
+        return by_flop(n_active, precision, chip, self.utilization)
 
 
 class Roofline(ServingInputs):
@@ -92,12 +125,14 @@ class Roofline(ServingInputs):
     law: Literal["roofline"] = "roofline"
     max_seconds_per_token: Positive = Field(0.05, description="time between output tokens a user accepts [s]")
 
-    def speed(self, n_parameters: FloatArray, precision: Precision, chip: Chip, demand: DemandInputs) -> ServingSpeed:
+    def speed(
+        self, n_active: FloatArray, n_total: FloatArray, precision: Precision, chip: Chip, demand: DemandInputs
+    ) -> ServingSpeed:
         """Tokens per GPU-second of models of these sizes, 0 where they do not fit or are too slow."""
         prompt = demand.prompt_share * self.prompt_cost(demand.cached_share)
         return roofline(
-            n_parameters,
-            n_parameters,
+            n_active,
+            n_total,
             precision,
             chip,
             demand.context_tokens,
@@ -139,6 +174,9 @@ class Scenario(Inputs):
     market: MarketInputs
     roadmap: RoadmapInputs
     training: TrainingInputs = TrainingInputs()
+    data_mixing: DataMixingInputs | None = None
+    distillation: DistillationInputs | None = None
+    fine_tuning: FineTuningInputs = FineTuningInputs()
     serving: Annotated[Roofline | ByFlop, Field(discriminator="law")] = Roofline()
     ownership: OwnershipInputs = OwnershipInputs()
     opening_model: ModelInputs | None = None

@@ -16,9 +16,9 @@ from simulator.lab.lab import Lab, Run, simulate
 from simulator.lab.models import RunSize, served_model
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Buy, Order
+from simulator.lab.plan import Choice
 from simulator.lab.policy import Policy
 from simulator.lab.procurement import PlanningPrice, Procurement, RentOnDemand
-from simulator.lab.recipe import Choice
 from simulator.laws.precision import BF16
 from simulator.world.demand import Shocks
 from simulator.world.roadmap import Release, ReleaseInputs

@@ -12,8 +12,10 @@ from strategies import Flat, lever_sets, observed, tokens_a_day
 
 from simulator.lab.candidates import candidates, reached_flop
 from simulator.lab.models import served_model
+from simulator.lab.plan import Choice
 from simulator.lab.procurement import RentOnDemand
-from simulator.lab.recipe import Choice, Lever, LeverRecipe
+from simulator.lab.recipe import LeverRecipe
+from simulator.lab.routes import MAIN_LEVERS, Lever
 from simulator.laws.chip import peak_flop_per_second
 from simulator.laws.precision import BF16, quantization_penalty, tokens_for_loss_quantized
 from simulator.laws.scaling import compute_optimal, equivalent_flop, loss, optimal_loss
@@ -22,8 +24,8 @@ from simulator.study.files import load_scenario
 from simulator.world.scenario import Scenario
 from simulator.world.world import realize
 
-ALL = frozenset(Lever)
-SETS = [frozenset(chosen) for n in range(4) for chosen in combinations(Lever, n)]
+ALL = MAIN_LEVERS
+SETS = [frozenset(chosen) for n in range(4) for chosen in combinations(sorted(MAIN_LEVERS), n)]
 IDS = ["+".join(sorted(levers)) or "none" for levers in SETS]
 
 
@@ -201,7 +203,7 @@ def test_no_model_of_the_frontier_is_cheaper_either(levers: frozenset[Lever], to
     demand = FRONTIER.demand
     prompts = demand.prompt_share * (0.6 + 0.4 * 0.1)  # 40 % of prompt tokens are cached, at a tenth of the cost
     for precision in FRONTIER.precisions if Lever.QUANTIZE in levers else (BF16,):
-        speeds = [FRONTIER.serving.speed(sizes, precision, kind.chip, demand) for kind in FRONTIER.accelerators]
+        speeds = [FRONTIER.serving.speed(sizes, sizes, precision, kind.chip, demand) for kind in FRONTIER.accelerators]
         for samples in np.geomspace(1.0, MAX_SAMPLES, 50) if Lever.TEST_TIME in levers else (1.0,):
             needed = optimal_loss(FRONTIER.scaling_fit, physical / samples ** (1 / 1.45))
             tokens = tokens_for_loss_quantized(FRONTIER.scaling_fit, sizes, needed, precision.reference_penalty_nats)

@@ -6,7 +6,8 @@ import pytest
 
 from simulator.lab.lab import Run, simulate
 from simulator.lab.policy import Policy, default_policies
-from simulator.lab.recipe import Lever, LeverRecipe
+from simulator.lab.recipe import LeverRecipe
+from simulator.lab.routes import Lever
 from simulator.study.files import load_study
 
 HALF_PERCENT = 0.005

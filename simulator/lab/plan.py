@@ -1,0 +1,141 @@
+"""What a decision about a release weighs, and the choice it ends in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from simulator.lab.candidates import Row
+from simulator.lab.forecast import Forecast
+from simulator.lab.models import RunSize, ServedModel, run_size, work_flop_per_gpu_hour
+from simulator.lab.observation import Observation
+from simulator.lab.procurement import PlanningPrice, Procurement
+from simulator.lab.routes import Route
+from simulator.laws.finance import discount_factors
+from simulator.laws.units import SECONDS_PER_HOUR, FloatArray, Numbers
+from simulator.world.roadmap import Release
+from simulator.world.scenario import Misplaced, Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The model to train, the run that makes it, and what was planned with it."""
+
+    model: ServedModel
+    training_flop: float
+    accelerator: int
+    size: RunSize
+    planned_tokens_by_day: FloatArray
+    """Tokens it was expected to serve on each day of its planned life."""
+    planned_training_usd: float
+    planned_serving_usd: float
+    quality_met: bool
+    limit: str
+    """What ended the trade before cost did: "data", "time", "target out of reach", or nothing."""
+    route: str = "pre-train"
+    """How it is trained; the base's name for a fine-tuned model."""
+    data_usd: float | None = None
+    """Paid for training data on the first day of the run; by default the price of the model's tokens [USD]."""
+
+    @property
+    def planned_tokens(self) -> float:
+        """Tokens it was expected to serve in its planned life [tokens]."""
+        return float(self.planned_tokens_by_day.sum())
+
+    @property
+    def planned_usd(self) -> float:
+        """Training, data and planned service together, the service discounted [USD]."""
+        return self.planned_training_usd + (self.data_usd or 0.0) + self.planned_serving_usd
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One release, planning prices, and the tokens it is expected to serve."""
+
+    scenario: Scenario
+    release: Release
+    prices: PlanningPrice
+    tokens_by_day: FloatArray
+    discounted_tokens: float
+    accelerator: int
+    training_usd_per_gpu_hour: float
+
+    @staticmethod
+    def of(observation: Observation, release: Release, forecast: Forecast, procurement: Procurement) -> Plan:
+        """Today's plan for a release; its run goes to the kind of GPU with the cheapest FLOP."""
+        scenario = observation.scenario
+        days = release.due_day + np.arange(release.life_days)
+        tokens = forecast.ahead(observation, days)[0]
+        prices = procurement.planning_price(observation, release)
+        usd_per_flop = prices.training_usd_per_gpu_hour / work_flop_per_gpu_hour(scenario)
+        cheapest = int(np.argmin(usd_per_flop))
+        if not np.isfinite(usd_per_flop[cheapest]):
+            rule = f"must offer a GPU to train {release.name} on from {scenario.calendar.date_of(observation.day)}"
+            raise Misplaced("market.quote", rule, ", ".join(kind.name for kind in scenario.accelerators))
+        return Plan(
+            scenario,
+            release,
+            prices,
+            tokens,
+            float(tokens.dot(_discounts(scenario.discount_per_year, release.due_day - observation.day, tokens.size))),
+            cheapest,
+            float(prices.training_usd_per_gpu_hour[cheapest]),
+        )
+
+    def training_usd(self, training_flop: FloatArray, gpu_hours_per_flop: FloatArray) -> FloatArray:
+        """Cost of runs on the chosen kind of GPU; `gpu_hours_per_flop` is by accelerator too [USD]."""
+        return training_flop * (self.training_usd_per_gpu_hour * gpu_hours_per_flop[self.accelerator])
+
+    def data_usd(self, route: Route, n_tokens_read: Numbers) -> Numbers:
+        """Price of the unique tokens read, and of the mix [USD]."""
+        return self.scenario.training.data_usd(n_tokens_read) + route.fixed_usd
+
+    def serving_usd(self, gpu_seconds_per_token: FloatArray) -> FloatArray:
+        """Discounted cost of the planned service, on the cheapest kind of GPU for each model [USD]."""
+        usd_per_second = self.prices.serving_usd_per_gpu_hour / SECONDS_PER_HOUR
+        cost = np.full(gpu_seconds_per_token.shape[1:], np.inf)
+        for seconds, usd in zip(gpu_seconds_per_token, usd_per_second, strict=True):
+            if np.isfinite(usd):
+                np.minimum(cost, seconds * (usd * self.discounted_tokens), out=cost)
+        return cost
+
+    def row_usd(self, row: Row) -> FloatArray:
+        """Training, data and service of the models of a row [USD]."""
+        training = self.training_usd(row.training_flop, row.gpu_hours_per_flop)
+        return training + self.data_usd(row.route, row.n_tokens_read) + self.serving_usd(row.gpu_seconds_per_token)
+
+    def choice(
+        self,
+        model: ServedModel,
+        training_flop: float,
+        route: Route,
+        n_tokens_read: float,
+        limit: str = "",
+        *,
+        base: str = "",
+        quality_met: bool = True,
+    ) -> Choice:
+        """The model as it would be trained and served."""
+        kind = self.scenario.accelerators[self.accelerator]
+        size = run_size(self.scenario, kind, training_flop, model.n_parameters, self.release.train_days)
+        usd_per_token = np.min(model.gpu_seconds_per_token * self.prices.serving_usd_per_gpu_hour) / SECONDS_PER_HOUR
+        return Choice(
+            model,
+            training_flop,
+            self.accelerator,
+            size,
+            self.tokens_by_day,
+            self.training_usd_per_gpu_hour * size.gpu_hours,
+            float(usd_per_token) * self.discounted_tokens,
+            quality_met,
+            limit,
+            f"{route.name} {base}" if base else route.name,
+            float(self.data_usd(route, n_tokens_read)),
+        )
+
+
+@lru_cache(maxsize=256)
+def _discounts(rate_per_year: float, first_day: int, n_days: int) -> FloatArray:
+    return discount_factors(np.arange(first_day, first_day + n_days, dtype=np.float64), rate_per_year)
