@@ -29,7 +29,7 @@ SMALLEST, LARGEST = 0.02, 8.0
 """Sizes searched, as multiples of the compute-optimal size of the release."""
 _FINE_STEP = 1.005
 """The same for the table of speeds that all releases share."""
-FINE_STEPS: FloatArray = np.linspace(-1.0, 1.0, 33, dtype=np.float64)
+FINE_STEPS: FloatArray = np.linspace(-1.0, 1.0, 65, dtype=np.float64)
 """Sizes searched once more around the best column, in columns."""
 _ROUNDING = 1e-6
 """By how much interpolated goodput may make a run seem too long."""
@@ -145,7 +145,7 @@ def candidates(scenario: Scenario, release: Release, route: Route = PRETRAIN) ->
 
 
 @lru_cache(maxsize=128)
-def fine_tuned(scenario: Scenario, release: Release, names: tuple[str, ...]) -> Candidates | None:
+def fine_tuned(scenario: Scenario, release: Release, names: tuple[str, ...] = ()) -> Candidates | None:
     """Open-weight models that can be trained on to meet the target; None if none is out yet.
 
     The tokens a base was trained on count as they are and cost nothing; only what is missing is trained, at least
@@ -227,6 +227,14 @@ def _optimal_size(scenario: Scenario, release: Release) -> float:
 def _loss_needed(scenario: Scenario, release: Release, route: Route) -> FloatArray:
     """By number of samples: what test-time compute and a better mix of data gain need not be trained."""
     return optimal_loss(scenario.scaling_fit, physical_flop(scenario, release) / (gain(SAMPLES) * route.quality_gain))
+
+
+def tokens_needed(
+    scenario: Scenario, release: Release, n_parameters: Numbers, precision: Precision, samples: float
+) -> FloatArray:
+    """Training tokens with which a model of any size just meets a release's target; inf if none do [tokens]."""
+    needed = optimal_loss(scenario.scaling_fit, physical_flop(scenario, release) / gain(samples))
+    return _tokens(scenario, PRETRAIN, n_parameters, precision, needed)
 
 
 def _tokens(

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from simulator.lab.forecast import Expected, Forecast, LastValue, PerfectForesight, Trend
 from simulator.lab.procurement import BuyToForecast, Procurement, RentOnDemand, ReserveBase
-from simulator.lab.recipe import LeverRecipe, Recipe
+from simulator.lab.recipe import Erdil, FineTune, Fixed, LeverRecipe, Recipe
 from simulator.lab.routes import MAIN_LEVERS, Lever
 from simulator.world.inputs import Inputs
 
@@ -35,7 +35,7 @@ class PolicyInputs(Inputs):
     """A [[policy]] table of a scenario file."""
 
     name: str = Field(min_length=1, description="what the policy is called in tables and pictures")
-    recipe: LeverRecipe = LeverRecipe()
+    recipe: Annotated[LeverRecipe | FineTune | Fixed | Erdil, Field(discriminator="kind")] = LeverRecipe()
     procurement: Annotated[RentOnDemand | ReserveBase | BuyToForecast, Field(discriminator="kind")] = RentOnDemand()
     forecast: Annotated[LastValue | Trend | Expected | PerfectForesight, Field(discriminator="kind")] = Trend()
 

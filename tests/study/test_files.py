@@ -233,8 +233,8 @@ def test_the_starter_shows_every_key() -> None:
         ("seed = 7", "sead = 7", 32, "study.sead: is not a known key (got 7); did you mean 'seed'?"),
         ("replications = 2", "replications = 0", 33, "study.replications: must be greater than or equal to 1 (got 0)"),
         ('"overtrain"', '"overtran"', 40,
-         ("policy.1.recipe.levers.0: must be 'overtrain', 'quantize' or 'test_time' (got 'overtran'); "
-          "did you mean 'overtrain'?")),
+         ("policy.1.recipe.levers.0: must be 'overtrain', 'quantize', 'test_time', 'fine_tune', 'data_mixing' or "
+          "'distil' (got 'overtran'); did you mean 'overtrain'?")),
         ('"expected"', '"expectd"', 41, "did you mean 'expected'?"),
         ('name = "trained longer"', 'name = "plain"', 39,
          "policy.1.name: is the name of an earlier policy (got 'plain')"),

@@ -1,0 +1,146 @@
+"""The one search of all recipes: over tables of candidates, for the cheapest model the levers allow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from simulator.lab.candidates import SAMPLES, Candidates, candidates, reached_flop
+from simulator.lab.models import clusters, flop_per_gpu_hour, served_model
+from simulator.lab.plan import Choice, Plan
+from simulator.lab.routes import PRETRAIN, Lever
+from simulator.laws.precision import Precision
+from simulator.laws.units import HOURS_PER_DAY, TRAINING_FLOP_PER_PARAMETER_TOKEN, FloatArray
+from simulator.world.scenario import Misplaced
+
+_SIZES_TRIED = 24
+"""Sizes tried where no model meets the target."""
+
+
+class _Place(NamedTuple):
+    """The cheapest place of a table, and what it costs."""
+
+    usd: float
+    table: Candidates
+    precision: int
+    samples: int
+    column: int
+
+
+def cheapest(plan: Plan, tables: Sequence[Candidates], levers: Set[Lever]) -> Choice:
+    """The cheapest model of these tables over its run and its planned service life.
+
+    Without `overtrain` the size is the one with the least training FLOP, for each precision and number of samples,
+    whatever serving will cost. If nothing meets the target in time, the best attainable.
+    """
+    places = [_cheapest(plan, table, levers) for table in tables]
+    found = [_polished(plan, place, levers) for place in places if np.isfinite(place.usd)]
+    if found:
+        return min(found, key=lambda choice: choice.planned_usd)
+    precisions, samples = _allowed(levers)
+    return best_attainable(plan, plan.scenario.precisions[precisions], SAMPLES[samples])
+
+
+def best_attainable(plan: Plan, precisions: Sequence[Precision], samples: FloatArray) -> Choice:
+    """Nothing meets the target: the best that all the data and time there are can give."""
+    scenario, release = plan.scenario, plan.release
+    sizes = candidates(scenario, release).sizes
+    tried = sizes[np.linspace(0, sizes.size - 1, _SIZES_TRIED).astype(np.int64)]
+    most_tokens = scenario.training.max_epochs * scenario.training.unique_tokens
+    most_flop = _most_flop(plan)
+    models = [
+        served_model(scenario, release.name, float(size), float(tokens), precision, float(draws))
+        for precision in precisions
+        for draws in samples[[0, -1]]
+        for size, tokens in zip(
+            tried, np.minimum(most_tokens, most_flop / (TRAINING_FLOP_PER_PARAMETER_TOKEN * tried)), strict=True
+        )
+    ]
+    servable = [model for model in models if model.tokens_per_gpu_second.any()]
+    if not servable:
+        kinds = ", ".join(accelerator.name for accelerator in scenario.accelerators)
+        rule = f"must offer a GPU that can serve a model for {release.name} within the time per token"
+        raise Misplaced("market.quote", rule, kinds)
+    best = max(servable, key=lambda model: reached_flop(scenario, release, model))
+    flop = float(PRETRAIN.flop(best.n_parameters, best.n_training_tokens))
+    return plan.choice(best, flop, PRETRAIN, best.n_training_tokens, "target out of reach", quality_met=False)
+
+
+def _allowed(levers: Set[Lever]) -> tuple[slice, slice]:
+    """The rows of a table that the levers open: precisions, and samples per answer."""
+    precisions = slice(None) if Lever.QUANTIZE in levers else slice(1)
+    return precisions, slice(None) if Lever.TEST_TIME in levers else slice(1)
+
+
+def _cheapest(plan: Plan, table: Candidates, levers: Set[Lever]) -> _Place:
+    precisions, samples = _allowed(levers)
+    flop = table.training_flop[precisions, samples]
+    total = plan.training_usd(flop, table.gpu_hours_per_flop[:, precisions, samples])
+    total += plan.data_usd(table.route, table.n_tokens_read[precisions, samples])
+    total += plan.serving_usd(table.gpu_seconds_per_token[:, precisions, samples])
+    wanted = _wanted(table, levers, total, flop)
+    best = wanted.argmin(axis=2)
+    costs = np.take_along_axis(total, best[..., None], axis=2) if table.bases else _at_bottom(wanted, total, best)
+    kind, draws = divmod(int(costs.argmin()), best.shape[1])
+    return _Place(float(costs.min()), table, kind, draws, int(best[kind, draws]))
+
+
+def _wanted(table: Candidates, levers: Set[Lever], total: FloatArray, flop: FloatArray) -> FloatArray:
+    """What is least at the best size: all cost, or the run's FLOP."""
+    return total if Lever.OVERTRAIN in levers or table.bases else np.where(np.isfinite(total), flop, np.inf)
+
+
+def _polished(plan: Plan, place: _Place, levers: Set[Lever]) -> Choice:
+    """The best model between the neighbours of a column: a finer row, and the parabola at its bottom."""
+    table, column = place.table, place.column
+    row = table.around(place.precision, place.samples, column)
+    wanted = _wanted(table, levers, plan.row_usd(row), row.training_flop)
+    best = int(wanted.argmin())
+    shift = float(_shift(*wanted[best - 1 : best + 2])) if 0 < best < wanted.size - 1 else 0.0
+    model = table.model(row, best, shift)
+    if table.bases:
+        flop, read = float(row.training_flop[0]), float(row.n_tokens_read[0])
+        return plan.choice(model, flop, table.route, read, base=table.bases[column].name)
+    flop = float(table.route.flop(model.n_parameters, model.n_training_tokens))
+    return plan.choice(model, flop, table.route, model.n_training_tokens, _limit(plan, place))
+
+
+def _limit(plan: Plan, place: _Place) -> str:
+    """What keeps the next smaller size from being trained."""
+    smaller = (place.precision, place.samples, max(place.column - 1, 0))
+    if not np.isfinite(place.table.training_flop[smaller]):
+        return "data"
+    return "" if np.isfinite(place.table.gpu_hours_per_flop[(plan.accelerator, *smaller)]) else "time"
+
+
+def _most_flop(plan: Plan) -> float:
+    """FLOP of the largest run that the fastest cluster finishes in time."""
+    training = plan.scenario.training
+    useful = clusters(training, training.failures_per_gpu_year).useful_gpus[-1]
+    per_hour = flop_per_gpu_hour(plan.scenario, plan.scenario.accelerators[plan.accelerator])
+    return float(useful) * per_hour * HOURS_PER_DAY * max(plan.release.train_days, 1)
+
+
+def _at_bottom(wanted: FloatArray, total: FloatArray, best: npt.NDArray[np.int64]) -> FloatArray:
+    """Total cost at the size where what is wanted is least, between the columns, for every kind and sample count."""
+    wanted, total = wanted.reshape(best.size, -1), total.reshape(best.size, -1)
+    rows, column = np.arange(best.size), best.reshape(-1)
+    if best.size == 1:
+        return total[rows, column]
+    inside = np.clip(column, 1, wanted.shape[1] - 2)
+    before, here, after = (total[rows, inside + step] for step in (-1, 0, 1))
+    with np.errstate(invalid="ignore"):
+        shift = _shift(*(wanted[rows, inside + step] for step in (-1, 0, 1)))
+        between = here + shift * ((after - before) / 2.0 + shift * ((before + after) / 2.0 - here))
+    return np.where(np.isfinite(between) & (inside == column), between, total[rows, column])
+
+
+def _shift(before: FloatArray, here: FloatArray, after: FloatArray) -> FloatArray:
+    """The bottom of parabolas through three neighbours, in steps from the middle; 0 where there is none."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        bend = before - 2.0 * here + after
+        shift = np.clip(0.5 * (before - after) / bend, -0.5, 0.5)
+    return np.where(np.isfinite(bend) & (bend > 0.0), shift, 0.0)
