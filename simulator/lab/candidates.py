@@ -77,6 +77,8 @@ class Candidates:
     gpu_seconds_per_token: FloatArray
     replica_gpus: FloatArray
     """By [accelerator, precision, size]."""
+    slowest_ratio: FloatArray
+    """The most that one accelerator takes per token / another, over the whole table [accelerator, other]."""
 
     def around(self, precision: int, samples: int, column: int) -> Row:
         """The sizes between the neighbours of a column; a base has none."""
@@ -128,6 +130,7 @@ def candidates(scenario: Scenario, release: Release, route: Route = PRETRAIN) ->
     needed = _loss_needed(scenario, release, route)
     tokens = np.stack([_tokens(scenario, route, sizes, kind, needed[:, None]) for kind in scenario.precisions])
     flop = route.flop(sizes, tokens)
+    seconds = np.stack([speeds.per_user_token(scenario, samples) for samples in SAMPLES], axis=2)
     return Candidates(
         scenario,
         release,
@@ -139,8 +142,9 @@ def candidates(scenario: Scenario, release: Release, route: Route = PRETRAIN) ->
         tokens,
         flop,
         np.stack([_hours_per_flop(scenario, release, kind, flop, sizes) for kind in scenario.accelerators]),
-        np.stack([speeds.per_user_token(scenario, samples) for samples in SAMPLES], axis=2),
+        seconds,
         speeds.replica_gpus,
+        _slowest_ratio(seconds),
     )
 
 
@@ -164,6 +168,7 @@ def fine_tuned(scenario: Scenario, release: Release, names: tuple[str, ...] = ()
     wanted = np.stack([_tokens(scenario, PRETRAIN, sizes, kind, needed[:, None]) for kind in scenario.precisions])
     tokens = np.maximum(wanted, read + scenario.fine_tuning.min_tokens)
     flop = PRETRAIN.flop(sizes, tokens - read)
+    seconds = np.stack([speeds.per_user_token(scenario, samples) for samples in SAMPLES], axis=2)
     return Candidates(
         scenario,
         release,
@@ -175,9 +180,18 @@ def fine_tuned(scenario: Scenario, release: Release, names: tuple[str, ...] = ()
         tokens - read,
         flop,
         np.stack([_hours_per_flop(scenario, release, kind, flop, total) for kind in scenario.accelerators]),
-        np.stack([speeds.per_user_token(scenario, samples) for samples in SAMPLES], axis=2),
+        seconds,
         speeds.replica_gpus,
+        _slowest_ratio(seconds),
     )
+
+
+def _slowest_ratio(seconds: FloatArray) -> FloatArray:
+    """max over the table of seconds of one kind / seconds of another; inf where only the other can serve."""
+    flat = seconds.reshape(seconds.shape[0], -1)
+    with np.errstate(invalid="ignore"):
+        ratios = flat[:, None, :] / flat[None, :, :]
+    return np.nan_to_num(ratios, nan=0.0, posinf=np.inf).max(axis=2)
 
 
 @lru_cache(maxsize=8192)

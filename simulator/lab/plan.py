@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from simulator.lab.candidates import Row
+from simulator.lab.candidates import Candidates, Row
 from simulator.lab.forecast import Forecast
 from simulator.lab.models import RunSize, ServedModel, run_size, work_flop_per_gpu_hour
 from simulator.lab.observation import Observation
@@ -92,19 +93,27 @@ class Plan:
         """Price of the unique tokens read, and of the mix [USD]."""
         return self.scenario.training.data_usd(n_tokens_read) + route.fixed_usd
 
-    def serving_usd(self, gpu_seconds_per_token: FloatArray) -> FloatArray:
-        """Discounted cost of the planned service, on the cheapest kind of GPU for each model [USD]."""
-        usd_per_second = self.prices.serving_usd_per_gpu_hour / SECONDS_PER_HOUR
-        cost = np.full(gpu_seconds_per_token.shape[1:], np.inf)
-        for seconds, usd in zip(gpu_seconds_per_token, usd_per_second, strict=True):
-            if np.isfinite(usd):
-                np.minimum(cost, seconds * (usd * self.discounted_tokens), out=cost)
+    def kinds_worth_trying(self, table: Candidates) -> list[int]:
+        """The kinds of GPU that are cheapest for at least some model of a table, at today's planning prices."""
+        usd = self.prices.serving_usd_per_gpu_hour
+        beaten = (usd * table.slowest_ratio.T <= usd[:, None]).sum(axis=1) > 1  # each ties with itself
+        tried = [int(kind) for kind in np.flatnonzero(~beaten & np.isfinite(usd))]
+        return tried or [int(np.argmin(usd))]
+
+    def serving_usd(self, gpu_seconds_per_token: FloatArray, kinds: Sequence[int]) -> FloatArray:
+        """Discounted cost of the planned service, on the cheapest of these kinds for each model [USD]."""
+        usd_per_second = self.prices.serving_usd_per_gpu_hour * (self.discounted_tokens / SECONDS_PER_HOUR)
+        cost = gpu_seconds_per_token[kinds[0]] * usd_per_second[kinds[0]]
+        for kind in kinds[1:]:
+            np.minimum(cost, gpu_seconds_per_token[kind] * usd_per_second[kind], out=cost)
         return cost
 
-    def row_usd(self, row: Row) -> FloatArray:
+    def row_usd(self, row: Row, kinds: Sequence[int]) -> FloatArray:
         """Training, data and service of the models of a row [USD]."""
         training = self.training_usd(row.training_flop, row.gpu_hours_per_flop)
-        return training + self.data_usd(row.route, row.n_tokens_read) + self.serving_usd(row.gpu_seconds_per_token)
+        return (
+            training + self.data_usd(row.route, row.n_tokens_read) + self.serving_usd(row.gpu_seconds_per_token, kinds)
+        )
 
     def choice(
         self,

@@ -25,6 +25,8 @@ class _Place(NamedTuple):
 
     usd: float
     table: Candidates
+    kinds: list[int]
+    """Of GPU, worth serving on."""
     precision: int
     samples: int
     column: int
@@ -80,12 +82,13 @@ def _cheapest(plan: Plan, table: Candidates, levers: Set[Lever]) -> _Place:
     flop = table.training_flop[precisions, samples]
     total = plan.training_usd(flop, table.gpu_hours_per_flop[:, precisions, samples])
     total += plan.data_usd(table.route, table.n_tokens_read[precisions, samples])
-    total += plan.serving_usd(table.gpu_seconds_per_token[:, precisions, samples])
+    kinds = plan.kinds_worth_trying(table)
+    total += plan.serving_usd(table.gpu_seconds_per_token[:, precisions, samples], kinds)
     wanted = _wanted(table, levers, total, flop)
     best = wanted.argmin(axis=2)
     costs = np.take_along_axis(total, best[..., None], axis=2) if table.bases else _at_bottom(wanted, total, best)
     kind, draws = divmod(int(costs.argmin()), best.shape[1])
-    return _Place(float(costs.min()), table, kind, draws, int(best[kind, draws]))
+    return _Place(float(costs.min()), table, kinds, kind, draws, int(best[kind, draws]))
 
 
 def _wanted(table: Candidates, levers: Set[Lever], total: FloatArray, flop: FloatArray) -> FloatArray:
@@ -97,7 +100,7 @@ def _polished(plan: Plan, place: _Place, levers: Set[Lever]) -> Choice:
     """The best model between the neighbours of a column: a finer row, and the parabola at its bottom."""
     table, column = place.table, place.column
     row = table.around(place.precision, place.samples, column)
-    wanted = _wanted(table, levers, plan.row_usd(row), row.training_flop)
+    wanted = _wanted(table, levers, plan.row_usd(row, place.kinds), row.training_flop)
     best = int(wanted.argmin())
     shift = float(_shift(*wanted[best - 1 : best + 2])) if 0 < best < wanted.size - 1 else 0.0
     model = table.model(row, best, shift)
