@@ -1,4 +1,4 @@
-"""The door: `labspend compare`, `check` and `new`. What is heavy is imported inside the command that needs it."""
+"""The door: what `labspend` can be told. What is heavy is imported inside the command that needs it."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ import click
 from simulator import __version__
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+    from rich.table import Table
+
     from simulator.study.comparison import Comparison
     from simulator.study.files import Study
 
@@ -156,6 +159,67 @@ def new(path: Path) -> None:
     click.echo(f"Wrote {path}. Next: labspend check {name}, then labspend compare {name}")
 
 
+@labspend.command()
+@click.argument("model", required=False)
+@click.argument("hardware", required=False)
+@click.option(
+    "--precision",
+    type=click.Choice(["bf16", "fp8", "int8", "int4"]),
+    default="bf16",
+    help="Number format it is served in. [default: bf16]",
+)
+@click.option(
+    "--fit",
+    type=click.Choice(["BESI", "HOFF", "HOFFX", "SARD", "HARM"]),
+    default="BESI",
+    help="Coefficients of the loss law. [default: BESI]",
+)
+@click.option(
+    "--usd-per-gpu-hour", type=float, metavar="X", help="Price of a GPU-hour. [default: that of frontier_lab]"
+)
+@click.option(
+    "--context", type=float, default=2000.0, metavar="N", help="Tokens a request holds in its cache. [default: 2000]"
+)
+@click.option(
+    "--prompt-share", type=float, default=0.8, metavar="P", help="Prompt tokens / user tokens. [default: 0.8]"
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON, and nothing else.")
+def laws(
+    model: str | None,
+    hardware: str | None,
+    precision: str,
+    fit: str,
+    usd_per_gpu_hour: float | None,
+    context: float,
+    prompt_share: float,
+    as_json: bool,
+) -> None:
+    """Print what the laws say of MODEL on HARDWARE: loss, FLOP, memory, speed and cost, to check them by hand.
+
+    MODEL is a published model, or parameters and training tokens as N:D. Without arguments, says which
+    models and hardware there are.
+
+    \b
+    Examples:
+      labspend laws "Llama 3.1 70B" H100 --precision fp8
+      labspend laws 70e9:1.4e12 B200 --usd-per-gpu-hour 4.50 --json
+    """
+    from simulator.show.laws_table import Catalogue, catalogue_table, laws_table
+    from simulator.study.hand_check import CannotCheck, Terms, asked
+
+    if model is None:
+        _print_json(Catalogue()) if as_json else _print_rich(catalogue_table(Catalogue()))
+        return
+    if hardware is None:
+        raise _BadInput("HARDWARE is missing, such as H100; labspend laws alone says which there are")
+    terms = Terms(usd_per_gpu_hour=usd_per_gpu_hour, context_tokens=context, prompt_share=prompt_share)
+    try:
+        found = asked(model, hardware, precision, fit, terms)
+    except CannotCheck as error:
+        raise _BadInput(str(error)) from None
+    _print_json(found) if as_json else _print_rich(laws_table(found))
+
+
 def _study(
     scenario: str,
     overrides: tuple[str, ...],
@@ -255,13 +319,23 @@ def _saved(comparison: Comparison, folder: Path, command: str, study_text: str) 
 
 
 def _print_table(comparison: Comparison) -> None:
-    from rich.console import Console
-
     from simulator.show.table import comparison_table, verdict
 
-    console = Console() if sys.stdout.isatty() else Console(width=_PIPE_WIDTH)
-    console.print(comparison_table(comparison))
+    _print_rich(comparison_table(comparison))
     click.echo(verdict(comparison))
+
+
+def _print_rich(table: Table) -> None:
+    from rich.console import Console
+
+    console = Console() if sys.stdout.isatty() else Console(width=_PIPE_WIDTH)
+    console.print(table)
+
+
+def _print_json(made: DataclassInstance) -> None:
+    from dataclasses import asdict
+
+    click.echo(json.dumps(_plain(asdict(made)), indent=2))
 
 
 def _records(comparison: Comparison) -> list[dict[str, object]]:

@@ -15,13 +15,17 @@ import pytest
 from conftest import PROJECT, Labspend, environment
 
 from simulator import __version__, compare, load_study
+from simulator.cli import labspend as command_line
 from simulator.cli import main
+from simulator.laws.fits import SCALING_FITS
+from simulator.laws.precision import PRECISIONS
 
 HEAVY = ("numpy", "pandas", "matplotlib", "scipy", "simpy", "pydantic", "pyarrow", "rich", "importlib.metadata")
 
 
 @pytest.mark.parametrize(
-    "words", [["--help"], ["compare", "--help"], ["check", "--help"], ["new", "--help"], ["--version"]]
+    "words",
+    [["--help"], ["compare", "--help"], ["check", "--help"], ["new", "--help"], ["laws", "--help"], ["--version"]],
 )
 def test_help_imports_nothing_heavy(words: list[str]) -> None:
     code = (
@@ -75,6 +79,13 @@ def test_bad_input_is_one_message_and_status_2(labspend: Labspend, small_toml: P
         (["compare", "gone.toml"], "gone.toml: there is no such file"),
         (["compare"], "Missing argument 'SCENARIO'"),
         (["new", "lab.txt"], "try lab.toml"),
+        (["laws", "Lama 3 70B", "H100"], "did you mean 'Llama 3 70B'?"),
+        (["laws", "Chinchilla", "H10"], "did you mean 'H100'?"),
+        (["laws", "Chinchilla"], "HARDWARE is missing"),
+        (["laws", "7B:1T", "H100"], "parameters must be a number, got '7B'"),
+        (["laws", "Chinchilla", "H100", "--usd-per-gpu-hour", "-1"], "must be greater than 0 and finite, got -1"),
+        (["laws", "Chinchilla", "H100", "--precision", "fp6"], "'fp6' is not one of"),
+        (["laws", "Chinchilla", "H100", "--prompt-share", "80"], "must be between 0 and 1, got 80"),
         (["new", "gone/lab.toml"], "gone/lab.toml: cannot be written: No such file or directory"),
         (["new", "small.toml"], "small.toml: is there already, and is not overwritten"),
     ],
@@ -84,6 +95,45 @@ def test_wrong_use_is_status_2(labspend: Labspend, small_toml: Path, words: list
     assert (shown.returncode, shown.stdout) == (2, "")
     assert said in shown.stderr
     assert "Traceback" not in shown.stderr
+
+
+def test_laws_prints_figures_with_their_laws(labspend: Labspend) -> None:
+    shown = labspend("laws", "Llama 3.1 70B", "H100", "--precision", "fp8", "--usd-per-gpu-hour", "2")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    for part in (
+        "on H100, served in fp8",
+        "> Loss, fit BESI",
+        "1.93005 nats",
+        "scaling.loss: Besiroglu",
+        "$2 a GPU-hour, as given",
+    ):
+        assert part in shown.stdout
+    assert "\x1b" not in shown.stdout
+
+
+def test_laws_as_json(labspend: Labspend) -> None:
+    shown = labspend("laws", "DeepSeek-V3", "H100", "--json")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    found = json.loads(shown.stdout, parse_constant=not_json)
+    values = {line["name"]: line["value"] for line in found["lines"]}
+    assert values["training_flop"] == pytest.approx(6 * 37e9 * 14.8e12)
+    assert values["replica_gpus"] is None, "671e9 parameters in bf16 do not fit 16 H100"
+
+
+def test_laws_alone_lists_models_and_hardware(labspend: Labspend) -> None:
+    shown = labspend("laws")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "Llama 3.1 405B" in shown.stdout
+    assert "MI300X" in shown.stdout
+    found = json.loads(labspend("laws", "--json").stdout, parse_constant=not_json)
+    assert found["models"][0]["name"] == "GPT-3"
+    assert found["hardware"][0]["name"] == "A100"
+
+
+def test_laws_offers_every_precision_and_fit() -> None:
+    choices = {option.name: option.type for option in command_line.commands["laws"].params}
+    assert list(choices["precision"].choices) == [found.name for found in PRECISIONS]
+    assert sorted(choices["fit"].choices) == sorted(found.name for found in SCALING_FITS)
 
 
 def test_new_writes_a_scenario_that_checks(labspend: Labspend, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """What repeated text is worth: the data limit of Muennighoff et al. 2023 (arXiv 2305.16264).
 
 Up to about four passes over the same tokens cost almost nothing; after some sixteen they are worth nothing more.
-Fitted on models up to 9e9 parameters and 9e11 tokens.
+Fitted on models up to 9e9 parameters and 9e11 tokens; larger amounts are an extrapolation of the same kind as that of
+the loss law and nothing here warns of it. What no repetition is worth is `inf`; amounts below zero are refused.
 """
 
 import numpy as np

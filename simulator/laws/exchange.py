@@ -4,6 +4,10 @@
 alpha OOM less inference at equal quality, then T^alpha I^beta is constant along equal quality, and the cheapest point
 spends alpha / (alpha + beta) on training, whatever the demand. Compute is in any one unit (FLOP, or FLOP a year);
 prices are per that unit. The techniques that make the trade are in `techniques.py`.
+
+The essay rounds "1 OOM for somewhat more than 1 OOM" to 1:1; here both rates are inputs. Rates beyond 10:1 either way,
+where one side takes ten times the other, the essay calls unsupported by evidence; they are computed all the same. The
+trade holds only within the span of the techniques (1 to 3 OOM): give the limits, and `binding` tells when one is met.
 """
 
 from dataclasses import dataclass

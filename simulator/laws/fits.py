@@ -72,6 +72,7 @@ HARM = ScalingFit(
     0.283,
     "de Vries 2023, Go smol or go home, harmdevries.com, constants of the companion app",
 )
+"""E is 1.62 in the app and 1.69 where the other constants come from: the app's is kept, since k_N and k_D lack E."""
 BESI = ScalingFit(
     "BESI",
     1.8172,

@@ -2,8 +2,13 @@
 
 All functions use the parametric form L(N, D) = E + A N^-alpha + B D^-beta of Hoffmann et al. 2022 (arXiv 2203.15556)
 with a published `ScalingFit`, and C = 6 N D. The fits rest on runs of about 4e7 to 2e10 parameters; larger models are
-an extrapolation everybody makes, so nothing here warns of it. What cannot be reached is `inf`, never an error, so
-that a search may evaluate a whole grid.
+an extrapolation everybody makes, so nothing here warns of it (`labspend laws` does). At thousands of tokens per
+parameter the law is likely to promise too much: fits made at usual ratios overrate extra tokens (Sardana et al. 2023).
+What cannot be reached is `inf`, never an error, so that a search may evaluate a whole grid; sizes and tokens of zero
+or less are refused.
+
+Where Hoffmann et al. contradict themselves (175e9 parameters: 3.85e24 FLOP and 3.7e12 tokens in table 3, 4.41e24 and
+4.2e12 in the text), the table is taken: its rows are 6 N D.
 """
 
 import numpy as np
@@ -17,6 +22,9 @@ from simulator.laws.units import (
     Numbers,
 )
 
+FITTED_PARAMETERS = (4e7, 2e10)
+"""Smallest and largest models, about, that the fits rest on (Hoffmann et al. 2022) [parameters]."""
+
 _NEWTON_STEPS = 12
 
 
@@ -24,7 +32,8 @@ def training_flop(n_parameters: Numbers, n_training_tokens: Numbers) -> FloatArr
     """FLOP of a training run, 6 N D [FLOP].
 
     Leaves out attention over the context (see `training_speed.attention_share`): 12 % at 8192 tokens and a width of
-    8192, less for shorter contexts.
+    8192, less for shorter contexts. Sources that count it differ: Gopher is 5.04e23 here, 5.76e23 in Hoffmann et al.
+    2022, 6.31e23 in Epoch's data; 6 N D is taken so that all models are counted alike.
 
     >>> float(training_flop(70e9, 1.4e12))
     5.88e+23

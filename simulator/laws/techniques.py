@@ -1,7 +1,8 @@
 """The techniques that trade training for inference, and how far each can go.
 
 Villalobos & Atkinson 2023 (Epoch, "Trading off compute in training and inference"), summary table. A span is the
-range in which the marginal exchange rate is better than 6:1, in orders of magnitude (OOM) on each side.
+range in which the marginal exchange rate is better than 6:1, in orders of magnitude (OOM) on each side. Outside a
+span the trade is used up; a mastery outside 0 to 1 and negative amounts are refused.
 """
 
 from dataclasses import dataclass
@@ -138,8 +139,8 @@ def overtraining_span_oom(fit: ScalingFit, max_rate: float = MAX_EXCHANGE_RATE) 
     """(training, inference) span of overtraining under a scaling law, up to `max_rate` OOM paid per OOM [OOM].
 
     Along equal loss, d ln T = (x/y - 1) (-d ln N) with x = alpha A N^-alpha and y = beta B D^-beta, equal at the
-    optimum: the trade ends at x = (1 + rate) y, in closed form. The printed inference span of 0.7 lies between the
-    0.68 of the Besiroglu refit and the 0.81 of Hoffmann's constants.
+    optimum: the trade ends at x = (1 + rate) y, in closed form. The source prints 1.2 and 0.7, which the table keeps;
+    its own law gives 1.22 and 0.81 with Hoffmann's constants, and 0.99 and 0.68 with the Besiroglu refit.
 
     >>> from simulator.laws.fits import HOFF
     >>> [round(span, 2) for span in overtraining_span_oom(HOFF)]

@@ -1,6 +1,7 @@
 """Compute spent on answering instead of training: how many samples buy how much quality.
 
-The name means inference-time ("test-time") compute; nothing here is a unit test.
+The name means inference-time ("test-time") compute; nothing here is a unit test. More samples than the source's span
+are refused. A coverage fit describes one model on one benchmark.
 """
 
 from dataclasses import dataclass

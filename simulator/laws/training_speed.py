@@ -8,7 +8,13 @@ from simulator.laws.ranges import not_negative, positive, share
 from simulator.laws.units import HOURS_PER_YEAR, MINUTES_PER_HOUR, FloatArray, Numbers
 
 MFU_LOW, MFU_MEDIAN, MFU_HIGH = 0.30, 0.375, 0.47
-"""Model FLOP utilization of published runs: range and median of 33 (Cottier et al. 2024, arXiv 2405.21015)."""
+"""Model FLOP utilization of published runs: range and median of 33 (Cottier et al. 2024, arXiv 2405.21015).
+
+Reported MFU is that of the running job; GPU-hours of model cards contain more than the final pass. Llama 3.1 405B
+reports 38 to 43 %, and its card's 30.84e6 GPU-hours give 34.6 % of 6 N D: the lower one belongs with a goodput of 1.
+"""
+TRAINING_MEMORY_SHARE = 0.6
+"""Share of GPU memory for weights, gradients and optimizer; the rest holds activations and buffers. An assumption."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +84,10 @@ def zero_bytes_per_gpu(n_parameters: Numbers, n_gpus: Numbers, stage: ZeroStage)
 
 
 def least_gpus(
-    n_parameters: Numbers, memory_bytes: Numbers, memory_share: float = 0.6, stage: ZeroStage = ZERO_3
+    n_parameters: Numbers,
+    memory_bytes: Numbers,
+    memory_share: float = TRAINING_MEMORY_SHARE,
+    stage: ZeroStage = ZERO_3,
 ) -> FloatArray:
     """Fewest GPUs on which the training state fits; infinite where no number does [GPU].
 
@@ -163,7 +172,8 @@ def goodput(
     Parameters
     ----------
     failures_per_gpu_year : float or array
-        Unexpected interruptions: 0.173 in the Llama 3 405B run [1 / (GPU year)].
+        Unexpected interruptions: 0.173 in the Llama 3 405B run [1 / (GPU year)]. The 419 it counts are taken; some
+        percentages printed beside them do not follow from the counts.
     checkpoint_minutes : float or array
         Time the run stands still for one checkpoint, delta [min].
     restart_minutes : float or array

@@ -38,7 +38,10 @@ WATTS_PER_KILOWATT = 1e3
 TOKENS_PER_MILLION_TOKENS = 1e6
 
 WORDS_PER_TOKEN = 0.75
-"""English words per token, the common rule of thumb: 100 billion words are 133 billion tokens."""
+"""English words per token, the common rule of thumb: 100 billion words are 133 billion tokens.
+
+Erdil 2024 reads OpenAI's 100 billion a day (February 2024) as tokens; the announcement says words, which is taken.
+"""
 TOKENS_PER_WORD = 1.0 / WORDS_PER_TOKEN
 
 FORWARD_FLOP_PER_PARAMETER_TOKEN = 2.0

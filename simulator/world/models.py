@@ -77,7 +77,7 @@ def model_named(name: str) -> PublishedModel:
     found = by_key.get(_key(name))
     if found is not None:
         return found
-    near = get_close_matches(_key(name), by_key, n=1, cutoff=0.5)
+    near = get_close_matches(_key(name), by_key, n=1, cutoff=0.6)
     hint = f"; did you mean {by_key[near[0]].name!r}?" if near else ""
     raise UnknownModel(f"there is no model {name!r} in the catalogue{hint}")
 

@@ -19,6 +19,7 @@ from simulator.laws.techniques import (
     TREE_SEARCH,
     overtraining_span_oom,
     pruning_training_factor,
+    stacked_oom,
 )
 from simulator.laws.units import TOKENS_PER_WORD
 
@@ -173,3 +174,45 @@ def test_table_of_techniques() -> None:
     assert spans["repeated sampling, expensive verification"] == (1.0, 1.45)
     assert spans["iterative magnitude pruning"] == (1.0, 1.0)
     assert len(TECHNIQUES) == 6
+
+
+@pytest.mark.parametrize(("t0", "i0", "a", "b", "u", "d"), [row[:6] for row in CORNERS])
+def test_corners_to_1e_6(t0: float, i0: float, a: float, b: float, u: float, d: float) -> None:
+    """Another route: nowhere between the limits is the cost lower, and a limit binds where it is lower beyond it."""
+    split = best_split(t0, i0, a, b, most_oom_more=u, most_oom_less=d)
+    x = np.linspace(-min(d, 6.0), min(u, 6.0), 2_000_001)
+    cost = t0 * 10**x + i0 * 10 ** (-(a / b) * x)
+    best = int(np.argmin(cost))
+    assert split.total_flop == pytest.approx(cost[best], rel=1e-10)
+    assert split.training_flop == pytest.approx(t0 * 10 ** x[best], rel=2e-5)
+    beyond = x[best] + np.linspace(-0.5, 0.5, 1001)
+    assert split.binding == ((t0 * 10**beyond + i0 * 10 ** (-(a / b) * beyond)).min() < cost[best] * (1 - 1e-9))
+    if split.binding:
+        limit = u if best else -d
+        assert split.training_flop == pytest.approx(t0 * 10**limit, rel=1e-6)
+        assert split.inference_flop == pytest.approx(i0 * 10 ** (-(a / b) * limit), rel=1e-6)
+
+
+def test_the_sides_differ_by_an_order_only_at_extreme_rates() -> None:
+    """Erdil 2024: with beta = 1, T and I differ by ten times or more only for alpha <= 0.1 or >= 10."""
+    alphas = np.geomspace(0.01, 100, 401)
+    split = best_split(1.0, 1.0, alphas, 1.0)
+    apart = abs(np.log10(split.training_flop / split.inference_flop)) >= 1 - 1e-9
+    assert (apart == ((alphas <= 0.1 * (1 + 1e-9)) | (alphas >= 10 * (1 - 1e-9)))).all()
+
+
+@pytest.mark.parametrize(("alpha", "beta", "share", "ratio"), SHARES)
+def test_shares_of_spend_do_not_depend_on_prices(alpha: float, beta: float, share: float, ratio: float) -> None:
+    """Erdil 2024: p_T T / (p_T T + p_I I) = a/(a+b), and T/I = (a/b)(p_I/p_T)."""
+    split = best_split(3.0, 70.0, alpha, beta, training_price=5.0, inference_price=0.2)
+    spent = 5.0 * split.training_flop
+    assert spent / (spent + 0.2 * split.inference_flop) == pytest.approx(share, rel=1e-6)
+    assert split.training_flop / split.inference_flop == pytest.approx(ratio * 0.2 / 5.0, rel=1e-6)
+
+
+def test_a_used_up_trade_comes_from_stacked_techniques() -> None:
+    """n techniques of 1.2 OOM each: one binds, as in the last corner above, two do not, and the cap is 3 OOM."""
+    one, two, many = (float(stacked_oom(n, 1.2)) for n in (1, 2, 9))
+    assert (one, two, many) == (1.2, 2.4, 3.0)
+    splits = [best_split(1, 1e4, 0.7, 1.2, most_oom_more=u) for u in (one, two, many)]
+    assert [bool(split.binding) for split in splits] == [True, False, False]
