@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -218,6 +219,43 @@ def laws(
     except CannotCheck as error:
         raise _BadInput(str(error)) from None
     _print_json(found) if as_json else _print_rich(laws_table(found))
+
+
+@labspend.command()
+@click.argument("scenario")
+@click.option("--policy", "policy", metavar="NAME", help="Whose decision. [default: the last of the file's]")
+@click.option("--date", "date", type=click.DateTime(["%Y-%m-%d"]), help="First day to look. [default: the start]")
+@click.option("--replication", type=click.IntRange(min=0), default=0, metavar="K", help="In which world. [default: 0]")
+@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Which worlds. [default: the file's, 1]")
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help=_SET_HELP)
+def explain(
+    scenario: str,
+    policy: str | None,
+    date: datetime | None,
+    replication: int,
+    seed: int | None,
+    overrides: tuple[str, ...],
+) -> None:
+    """Say why a policy trains what it trains: the first release it decides on a date or later, and what else there was.
+
+    \b
+    Example:
+      labspend explain frontier_lab --policy all-rent --date 2027-01-01
+    """
+    study = _study(scenario, overrides, seed, None, () if policy is None else (policy,))
+    from simulator.lab.explain import explain as explained
+    from simulator.show.explain_table import explain_table
+    from simulator.world.world import realize
+
+    asked = study.policies[-1]
+    day = 0 if date is None else study.scenario.calendar.day_of(date.date())
+    try:
+        seen = explained(realize(study.scenario, study.seed, replication), asked, day)
+    except ValueError as error:
+        raise _BadInput(str(error)) from None
+    if seen is None:
+        raise _BadInput(f"{asked.name} decides no release on or after {study.scenario.calendar.date_of(day)}")
+    _print_rich(explain_table(seen, study.scenario))
 
 
 def _study(

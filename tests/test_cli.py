@@ -318,3 +318,33 @@ def test_the_module_is_the_command() -> None:
     assert (PROJECT / "simulator" / "__main__.py").read_text(encoding="utf-8").count(
         "from simulator.cli import main"
     ) == 1
+
+
+# explain ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_decision_is_explained(labspend: Labspend) -> None:
+    shown = labspend("explain", "known_demand", "--policy", "overtrain")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "the model: decided 2026-01-01 by overtrain" in shown.stdout
+    assert "none: compute-optimal" in shown.stdout
+    assert "32.8B" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("known_demand", "--date", "2027-01-01"), "decides no release on or after 2027-01-01"),
+        (("known_demand", "--policy", "overtrane"), "did you mean 'overtrain'?"),
+        (("known_demand", "--date", "soon"), "does not match the format"),
+        (
+            ("frontier_lab", "--set", "policy=[{name='x', recipe={levers=['distil']}}]"),
+            "distillation: must be described",
+        ),
+    ],
+)
+def test_what_cannot_be_explained_is_told(labspend: Labspend, words: tuple[str, ...], says: str) -> None:
+    shown = labspend("explain", *words)
+    assert shown.returncode == 2
+    assert says in shown.stderr
+    assert "Traceback" not in shown.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,9 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parent.parent
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
-COMMANDS = [line.split("#")[0].split() for line in re.findall(r"^    \.venv/bin/labspend (.*)$", README, re.MULTILINE)]
+COMMANDS = [
+    shlex.split(line, comments=True) for line in re.findall(r"^    \.venv/bin/labspend (.*)$", README, re.MULTILINE)
+]
 
 
 def run(words: list[str], folder: Path) -> str:
@@ -24,11 +27,16 @@ def run(words: list[str], folder: Path) -> str:
 
 def test_the_commands_for_your_own_lab_work_in_order(tmp_path: Path) -> None:
     mine = [words for words in COMMANDS if "my_lab.toml" in words]
-    assert [words[0] for words in mine] == ["new", "check", "compare"]
+    assert [words[0] for words in mine] == ["new", "check", "compare", "explain"]
     for words in mine:
         fewer = ["--replications", "2"] if words[0] == "compare" else []
         run(["-m", "simulator", *words, *fewer], tmp_path)
     assert (tmp_path / "out" / "my_lab" / "summary.csv").is_file()
+
+
+def test_the_laws_are_printed(tmp_path: Path) -> None:
+    (words,) = (words for words in COMMANDS if words[0] == "laws")
+    assert "Training compute" in run(["-m", "simulator", *words], tmp_path)
 
 
 @pytest.mark.parametrize("program", re.findall(r"```python\n(.*?)```", README, re.DOTALL))

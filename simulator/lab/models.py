@@ -58,9 +58,11 @@ class ServingTable:
     def per_user_token(self, scenario: Scenario, samples: Numbers) -> FloatArray:
         """GPU-seconds per user token at the planned utilisation; `samples` multiplies completions only."""
         demand, serving = scenario.demand, scenario.serving
-        prompt = demand.prompt_share * serving.prompt_cost(demand.cached_share) * self.prompt_gpu_seconds
-        completion = (1.0 - demand.prompt_share) * self.completion_gpu_seconds
-        return (prompt + np.asarray(samples) * completion) / serving.target_utilization
+        with np.errstate(invalid="ignore"):  # no share of what cannot be served: it stays out of reach
+            prompt = demand.prompt_share * serving.prompt_cost(demand.cached_share) * self.prompt_gpu_seconds
+            completion = (1.0 - demand.prompt_share) * np.asarray(samples) * self.completion_gpu_seconds
+        seconds: FloatArray = (prompt + completion) / serving.target_utilization
+        return np.where(np.isnan(seconds), np.inf, seconds)
 
 
 def serving_table(
