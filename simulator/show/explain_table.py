@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rich import box
 from rich.table import Table
 
 from simulator.lab.explain import Explanation
 from simulator.lab.plan import Choice
 from simulator.show.money import money, scaled, signed_percent
+from simulator.show.plain_table import plain_table
 from simulator.world.scenario import Scenario
 
 _LIMITS = {
@@ -23,16 +23,8 @@ def explain_table(seen: Explanation, scenario: Scenario) -> Table:
     """A row per set of levers, cheapest first; the one that was chosen is marked."""
     release = seen.release
     when = scenario.calendar.date_of
-    table = Table(
-        title=f"{release.name}: decided {when(seen.day)} by {seen.policy}, due {when(release.due_day)}",
-        caption=reason(seen),
-        title_justify="left",
-        caption_justify="left",
-        title_style="bold",
-        caption_style="",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        show_edge=False,
+    table = plain_table(
+        f"{release.name}: decided {when(seen.day)} by {seen.policy}, due {when(release.due_day)}", reason(seen), Table
     )
     for header in ("Levers", "Trained", "Limit"):
         table.add_column(header, justify="left", no_wrap=True)

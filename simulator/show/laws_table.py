@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from simulator.laws.units import GIGA, MILLI, TERA
 from simulator.show.money import DASH, percent, scaled
+from simulator.show.plain_table import plain_table
 from simulator.study.hand_check import HandCheck, Line
 from simulator.world.hardware import CATALOGUE, Accelerator
 from simulator.world.models import MODELS, PublishedModel
@@ -23,17 +23,11 @@ def laws_table(check: HandCheck) -> Table:
     """A row per figure, with the function that gives it and where its law comes from."""
     model = check.model
     active = f", {scaled(model.n_active_parameters)} active" if model.is_mixture else ""
-    table = Table(
-        title=f"{model.name} ({scaled(model.n_parameters)} parameters{active}, "
+    table = plain_table(
+        f"{model.name} ({scaled(model.n_parameters)} parameters{active}, "
         f"{scaled(model.n_training_tokens)} tokens) on {check.hardware}, served in {check.precision}",
-        caption="\n".join(["> marks what was chosen.", *check.assumptions]),
-        title_justify="left",
-        caption_justify="left",
-        title_style="bold",
-        caption_style="",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        show_edge=False,
+        "\n".join(["> marks what was chosen.", *check.assumptions]),
+        Table,
     )
     table.add_column("Figure", no_wrap=True)
     table.add_column("Value", justify="right", no_wrap=True)

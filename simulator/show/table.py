@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 
-from rich import box
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from simulator.show.money import money, percent, scaled, signed, signed_percent
+from simulator.show.plain_table import plain_table
 from simulator.study.comparison import Comparison, SummaryRow
 
 _UNLIMITED = 10_000
@@ -36,16 +36,10 @@ def comparison_table(comparison: Comparison) -> Table:
     At 120 columns all of it is shown; where there is less room whole columns go, never part of a figure.
     """
     rows = comparison.summary_records()
-    table = _FittingTable(
-        title=f"{comparison.scenario.title}: cumulative cost of compute, {_span(comparison)}",
-        caption=_caption(comparison, rows),
-        title_justify="left",
-        caption_justify="left",
-        title_style="bold",
-        caption_style="",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        show_edge=False,
+    table = plain_table(
+        f"{comparison.scenario.title}: cumulative cost of compute, {_span(comparison)}",
+        _caption(comparison, rows),
+        _FittingTable,
     )
     columns = _columns(comparison.baseline)
     table.spare = {column.header: column.spare for column in columns}

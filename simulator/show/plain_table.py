@@ -1,0 +1,25 @@
+"""How every table of ours looks: no frame, a rule under the headers, title and caption at the left."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from rich import box
+from rich.table import Table
+
+_Kind = TypeVar("_Kind", bound=Table)
+
+
+def plain_table(title: str, caption: str, kind: type[_Kind]) -> _Kind:
+    """An empty table of some kind, dressed."""
+    return kind(
+        title=title,
+        caption=caption,
+        title_justify="left",
+        caption_justify="left",
+        title_style="bold",
+        caption_style="",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        show_edge=False,
+    )
