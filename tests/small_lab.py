@@ -55,7 +55,7 @@ def plain_scenario() -> Scenario:
                     source="round numbers",
                 ),
             ),
-            commitment=(Commitment(term_days=365, discount=0.25),),
+            commitment=tuple(Commitment(term_days=days, discount=0.25) for days in (365, 1, 3, 5, 9, 10, 100, 400)),
             event=(MarketEvent(day=MONDAY + timedelta(days=1), on_demand_factor=0.9, note="a cut on day 1"),),
             list_fall_per_year=0.0,
             lead_days=1.0,
@@ -113,6 +113,5 @@ class FixedOrders(Procurement):
     def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
         if observation.day not in self.on_days:
             return []
-        discount = observation.scenario.market.commitment[0].discount
         buys: list[Order] = [Buy(0, gpus, "as planned") for gpus in self.buys]
-        return buys + [Reserve(0, gpus, self.term_days, discount, "as planned") for gpus in self.reserves]
+        return buys + [Reserve(0, gpus, self.term_days, "as planned") for gpus in self.reserves]

@@ -1,8 +1,8 @@
 """Who uses which GPU-hours: one vector pass over the days, with no memory from day to day.
 
 Training holds whole GPUs all day. Serving follows the hours of the day on what is left of the GPUs already paid
-for, newest kind first, then on rented ones up to the cap; what is beyond goes unserved. Research takes what is
-idle, then spot as far as it can be had, then on-demand.
+for, the most FLOP per kWh first, then on rented ones up to the cap; what is beyond goes unserved. Research takes
+what is idle, then spot as far as it can be had, then on-demand.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Workload:
 class Dispatch:
     """GPU-hours by day; [kind, day] on GPUs held or rented for training, [day] for the rest.
 
-    `kinds` are the accelerators ever held or trained on, in merit order: the newest launch first.
+    `kinds` are the accelerators ever held or trained on, in merit order: the most FLOP per kWh first.
     """
 
     kinds: tuple[int, ...]
@@ -89,7 +89,7 @@ def dispatch(world: World, fleet: Fleet, workload: Workload) -> Dispatch:
     """Use the fleet's GPU-hours, day by day, in merit order."""
     scenario, n_days = world.scenario, world.calendar.horizon_days
     asked = world.demand_tokens[world.calendar.lived]
-    kinds = tuple(sorted(fleet.kinds(), key=lambda kind: scenario.accelerators[kind].launch, reverse=True))
+    kinds = tuple(sorted(fleet.kinds(), key=lambda kind: scenario.accelerators[kind].flop_per_kwh, reverse=True))
     owned, reserved, training = (
         _paths(levels, kinds, n_days) for levels in (fleet.owned, fleet.reserved, fleet.training)
     )

@@ -64,3 +64,33 @@ class Fleet:
 
     def _pay(self, lease: Lease, day: int, gpus: int) -> None:
         self.lease_usd_per_day[lease.accelerator].add(day, gpus * lease.usd_per_gpu_hour * HOURS_PER_DAY)
+
+
+class Holdings:
+    """A fleet as a policy may see it: what is held and agreed on, and nothing to change it with."""
+
+    __slots__ = ("_fleet",)
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
+
+    def owned_gpus(self, accelerator: int) -> float:
+        """Owned GPUs of one kind today."""
+        return self._fleet.owned[accelerator].value
+
+    def reserved_gpus(self, accelerator: int) -> float:
+        """Reserved GPUs of one kind today."""
+        return self._fleet.reserved[accelerator].value
+
+    def training_gpus(self, accelerator: int) -> float:
+        """GPUs of one kind that train today, held or rented."""
+        return self._fleet.training[accelerator].value
+
+    @property
+    def rental_cap_gpus(self) -> float:
+        """Most GPUs rented for serving, inf without a cap."""
+        return self._fleet.rental_cap.value
+
+    def committed(self, days: npt.NDArray[np.int64]) -> FloatArray:
+        """GPUs held or on order for later days, less those sold or run out by then [accelerator, day]."""
+        return self._fleet.committed(days)

@@ -34,7 +34,7 @@ class _Learned(Inputs):
 
     def _window(self, observation: Observation) -> tuple[int, int]:
         """First and end index of the last whole weeks metered, so that weekdays weigh alike."""
-        end = observation.past_tokens.size
+        end = observation.meter.end
         n_days = min(self.window_days, end)
         return end - (n_days - n_days % DAYS_PER_WEEK), end
 

@@ -17,7 +17,7 @@ from simpy.events import EventPriority
 from simulator.lab.books import Books, TrainingRun, settle
 from simulator.lab.candidates import reached_flop
 from simulator.lab.dispatch import Dispatch, Workload, dispatch
-from simulator.lab.fleet import Fleet
+from simulator.lab.fleet import Fleet, Holdings
 from simulator.lab.forecast import PerfectForesight
 from simulator.lab.level import Level
 from simulator.lab.models import ServedModel, run_gpu_hours, served_model, work_flop_per_gpu_hour
@@ -29,7 +29,7 @@ from simulator.laws.precision import PRECISIONS
 from simulator.laws.units import DAYS_PER_YEAR, HOURS_PER_DAY
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario
-from simulator.world.world import World, realize
+from simulator.world.world import MeterReading, World, realize
 
 Process = Generator[simpy.Event, None, None]
 
@@ -135,10 +135,10 @@ class Lab:
             self.review()
 
     def demand(self) -> Process:
-        """A burst large enough to notice calls an extra review."""
+        """A burst large enough to notice calls an extra review the day after, when the meter has read it."""
         for shock in self.world.shocks:
-            if shock.day > self.today and abs(shock.size) >= _EVENT_SIZE:
-                yield self.env.timeout(shock.day - self.today)
+            if shock.day >= self.today and abs(shock.size) >= _EVENT_SIZE:
+                yield self.env.timeout(shock.day + 1 - self.today)
                 yield self._afternoon(_REVIEW_FLEET)
                 self.review()
 
@@ -174,12 +174,14 @@ class Lab:
         self.reviewed_day = self.today
         for order in self.policy.procurement.review(self.observe(), self.forecast):
             match order:
-                case Buy():
+                case Buy() if self._is_possible(order):
                     self.env.process(self.deliver(order))
-                case Reserve():
+                case Reserve() if self._is_possible(order):
                     self.env.process(self.lease(order))
-                case CapRental(gpus):
+                case CapRental(gpus) if gpus >= 0.0:
                     self.fleet.rental_cap.set(self.today, gpus)
+                case _:
+                    raise ValueError(f"{self.policy.name} gave an order that cannot be carried out: {order!r}")
 
     def train(self, run: TrainingRun) -> Process:
         """A run holds its GPUs until it is done; its last day carries the fraction it used."""
@@ -233,12 +235,11 @@ class Lab:
         return Observation(
             self.today,
             self.scenario,
-            self.world.demand_tokens[:index],
-            self.world.meter.until(index),
+            MeterReading(self.world.meter, index),
             self.world.prices.rents_on(index),
             self.world.prices.purchases_on(index),
             float(self.scenario.price_outlook.electricity_usd_per_kwh[index]),
-            self.fleet,
+            Holdings(self.fleet),
             self.models[int(self.model_in_service.value)] if self.models else None,
             tuple(self.coming),
         )
@@ -286,9 +287,12 @@ class Lab:
         self._choose_rental()
 
     def _choose_rental(self) -> None:
-        """Rent the kind with the cheapest token for serving, and with the cheapest FLOP for research."""
+        """Rent the kind with the cheapest token for serving, and with the cheapest FLOP, part on spot, for research."""
         rent = self.world.prices.rents_on(self.world.calendar.index(self.today))
-        self.work_rental.set(self.today, int(np.argmin(rent / work_flop_per_gpu_hour(self.scenario))))
+        spot = self.world.prices.spots_on(self.world.calendar.index(self.today))
+        had = self.scenario.market.spot_availability
+        mixed = np.where(spot < rent, had * np.where(np.isfinite(spot), spot, 0.0) + (1.0 - had) * rent, rent)
+        self.work_rental.set(self.today, int(np.argmin(mixed / work_flop_per_gpu_hour(self.scenario))))
         if self.models:
             seconds = self.models[int(self.model_in_service.value)].gpu_seconds_per_token
             self.serving_rental.set(self.today, int(np.argmin(rent * seconds)))
@@ -301,18 +305,17 @@ class Lab:
         days = round(float(hours) / HOURS_PER_DAY / gpus * _FRACTIONS) / _FRACTIONS
         ready = self.today + (ceil(days - _LAST_BIT) if release.train_days else 0)
         deploy_day = max(ready, release.due_day)
+        read_usd = self.scenario.training.data_usd(choice.model.n_training_tokens)
         run = TrainingRun(
-            release.number,
-            choice.accelerator,
-            gpus,
-            self.today,
-            days,
-            float(self.scenario.training.data_usd(choice.model.n_training_tokens))
-            if choice.data_usd is None
-            else choice.data_usd,
-            release.due_day,
-            deploy_day,
-            choice.planned_tokens_by_day,
+            release=release.number,
+            accelerator=choice.accelerator,
+            gpus=gpus,
+            first_day=self.today,
+            days=days,
+            data_usd=float(read_usd if choice.data_usd is None else choice.data_usd),
+            due_day=release.due_day,
+            deploy_day=deploy_day,
+            planned_tokens_by_day=choice.planned_tokens_by_day,
         )
         self.runs.append(run)
         self.releases.append(ReleaseRecord(self.scenario, release, choice, deploy_day))
@@ -339,11 +342,16 @@ class Lab:
         rent = float(self.world.prices.rents_on(index)[order.accelerator])
         if not isfinite(rent):
             raise ValueError(f"{self._name(order)} is not on offer on day {self.today}")
-        price, end = rent * (1.0 - order.discount), self.today + order.term_days
-        lease = Lease(order.accelerator, order.gpus, price, order.discount, self.today, end)
+        discount = self.scenario.market.discount(order.term_days)
+        price, end = rent * (1.0 - discount), self.today + order.term_days
+        lease = Lease(order.accelerator, order.gpus, price, discount, self.today, end)
         self.fleet.commit(lease, self.today)
         self._record(order, Tenure.RESERVED, self.today, end, order.gpus * price * HOURS_PER_DAY * order.term_days)
         return lease
+
+    def _is_possible(self, order: Buy | Reserve) -> bool:
+        """Whole GPUs, of a kind there is."""
+        return order.gpus > 0 and order.gpus % 1 == 0 and 0 <= order.accelerator < len(self.fleet.owned)
 
     def _name(self, order: Buy | Reserve) -> str:
         return self.scenario.accelerators[order.accelerator].name

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from simulator.lab.fleet import Fleet
+from simulator.lab.fleet import Holdings
 from simulator.lab.models import ServedModel
 from simulator.laws.units import FloatArray
 from simulator.world.scenario import Scenario
-from simulator.world.world import Meter
+from simulator.world.world import MeterReading
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,8 @@ class Observation:
         Today, in days since the start.
     scenario
         The declared inputs.
-    past_tokens
-        Tokens asked on every metered day up to yesterday, oldest first; index -1 is yesterday [tokens].
     meter
-        The same past as prefix sums, for windows that end with `past_tokens`.
+        Tokens asked on every day up to yesterday, as sums over any window; its last index is `meter.end - 1`.
     on_demand_usd_per_gpu_hour, purchase_usd_per_gpu
         Today's quotes by accelerator; inf where not on offer.
     fleet
@@ -45,14 +43,18 @@ class Observation:
 
     day: int
     scenario: Scenario
-    past_tokens: FloatArray
-    meter: Meter
+    meter: MeterReading
     on_demand_usd_per_gpu_hour: FloatArray
     purchase_usd_per_gpu: FloatArray
     electricity_usd_per_kwh: float
-    fleet: Fleet
+    fleet: Holdings
     serving: ServedModel | None
     coming: tuple[PlannedModel, ...]
+
+    @property
+    def past_tokens(self) -> FloatArray:
+        """Tokens asked on every metered day, oldest first: a copy; index -1 is yesterday [tokens]."""
+        return self.meter.tokens()
 
     def model_on(self, day: int) -> ServedModel | None:
         """The model planned to serve on a later day."""

@@ -26,12 +26,11 @@ class Buy:
 
 @dataclass(frozen=True, slots=True)
 class Reserve:
-    """Lease GPUs for a term at today's price less the term's discount; paid used or not."""
+    """Lease GPUs for a term the market offers, at today's price less its discount; paid used or not."""
 
     accelerator: int
     gpus: int
     term_days: int
-    discount: float
     reason: str
 
 

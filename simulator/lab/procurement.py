@@ -23,9 +23,8 @@ from simulator.laws.units import (
     FloatArray,
 )
 from simulator.world.inputs import Inputs, NotNegative, Positive, Share
-from simulator.world.market import Commitment
 from simulator.world.roadmap import Release
-from simulator.world.scenario import Misplaced, Scenario
+from simulator.world.scenario import Scenario
 from simulator.world.world import expected_rent
 
 _WEEK: Days = np.arange(7)
@@ -50,6 +49,9 @@ class Procurement(Inputs, ABC):
     def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
         """What to order today."""
 
+    def check(self, scenario: Scenario) -> None:
+        """Refuse a scenario this rule cannot work in, before anything is simulated."""
+
     def planning_price(self, observation: Observation, release: Release) -> PlanningPrice:
         """By default everything is rented: today's quote with the stated drift."""
         return _rent(observation, release)
@@ -63,7 +65,7 @@ class RentOnDemand(Procurement):
 
     def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
         """Nothing to order, only the limit to set."""
-        if self.cap_gpus is None or observation.fleet.rental_cap.value == self.cap_gpus:
+        if self.cap_gpus is None or observation.fleet.rental_cap_gpus == self.cap_gpus:
             return []
         return [CapRental(self.cap_gpus)]
 
@@ -78,10 +80,14 @@ class ReserveBase(Procurement):
     term_days: Annotated[int, Field(gt=0)] = Field(365, description="length of each lease [days]")
     least_gpus: Annotated[int, Field(gt=0)] = Field(8, description="smallest lease worth signing [GPUs]")
 
+    def check(self, scenario: Scenario) -> None:
+        """The term must be on offer."""
+        scenario.market.discount(self.term_days)
+
     def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
         """Lease what the base lacks over the coming term."""
-        term = _commitment(observation.scenario, self.term_days)
-        lease_price = observation.on_demand_usd_per_gpu_hour * (1.0 - term.discount)
+        discount = observation.scenario.market.discount(self.term_days)
+        lease_price = observation.on_demand_usd_per_gpu_hour * (1.0 - discount)
         days = observation.day + np.arange(0, self.term_days, _LEASE_SAMPLE_DAYS)
         need = _Need.on(observation, forecast, days, lease_price)
         if need is None:
@@ -92,12 +98,12 @@ class ReserveBase(Procurement):
         if short < self.least_gpus:
             return []
         reason = f"base of {self.quantile:.0%} of hours over {self.term_days} days"
-        return [Reserve(need.accelerator, short, self.term_days, term.discount, reason)]
+        return [Reserve(need.accelerator, short, self.term_days, reason)]
 
     def planning_price(self, observation: Observation, release: Release) -> PlanningPrice:
         """The base at the lease price, paid used or not, and rent above it."""
         rent = _rent(observation, release)
-        discount = _commitment(observation.scenario, self.term_days).discount
+        discount = observation.scenario.market.discount(self.term_days)
         base = _hour_quantile(observation.scenario, self.quantile)
         sunk = rent.serving_usd_per_gpu_hour * (1.0 - discount)
         return PlanningPrice(
@@ -218,12 +224,3 @@ def _hour_quantile(scenario: Scenario, quantile: float) -> float:
 
 def _profile(observation: Observation) -> FloatArray:
     return np.asarray(observation.scenario.hour_profile.factors)
-
-
-def _commitment(scenario: Scenario, term_days: int) -> Commitment:
-    """The market's own discount for this term, or that of the longest shorter one."""
-    offered = [found for found in scenario.market.commitment if found.term_days <= term_days]
-    if not offered:
-        terms = ", ".join(str(found.term_days) for found in scenario.market.commitment) or "none"
-        raise Misplaced("market.commitment", f"must offer a term of {term_days} days or less, to reserve", terms)
-    return max(offered, key=lambda found: found.term_days)

@@ -22,11 +22,15 @@ _FLAT_WEEK = (1.0,) * 7
 _FLAT_DAY = (1.0,) * 24
 
 
+Growth = Annotated[float, Field(gt=0, le=1e15)]
+"""Factor per year."""
+
+
 class Regime(Inputs):
     """From `start` on, demand grows at this rate until the next regime."""
 
     start: date = Field(description="first day of the regime")
-    growth_per_year: Positive = Field(description="factor per year: 1 is flat, 5 is fivefold")
+    growth_per_year: Growth = Field(description="factor per year: 1 is flat, 5 is fivefold")
     growth_sigma: NotNegative = Field(
         0.0, description="sd of the yearly log growth, one draw per regime and replication"
     )
@@ -56,8 +60,8 @@ class DemandInputs(Inputs):
     """What users ask for, and how uncertain that is."""
 
     tokens_per_day: Positive = Field(description="level at the start [user tokens a day, prompt + completion]")
-    history_growth_per_year: Positive = Field(1.0, description="factor per year before the start")
-    growth_per_year: Positive = Field(1.0, description="factor per year from the start to the first regime")
+    history_growth_per_year: Growth = Field(1.0, description="factor per year before the start")
+    growth_per_year: Growth = Field(1.0, description="factor per year from the start to the first regime")
     growth_sigma: NotNegative = Field(0.0, description="sd of the yearly log growth until the first regime")
     regime: tuple[Regime, ...] = Field((), description="later growth rates, in order of date")
     level_sigma: NotNegative = Field(

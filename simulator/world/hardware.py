@@ -8,7 +8,7 @@ from datetime import date
 from pydantic import Field
 
 from simulator.laws.chip import Chip
-from simulator.laws.units import GIGA, TERA
+from simulator.laws.units import GIGA, SECONDS_PER_HOUR, TERA
 from simulator.world.inputs import Inputs, NotNegative, Positive
 
 
@@ -27,6 +27,11 @@ class Accelerator:
     def server_power_kw(self) -> float:
         """Rated draw of one GPU with its share of the server [kW]."""
         return self.power_kw * self.server_power_factor
+
+    @property
+    def flop_per_kwh(self) -> float:
+        """Peak bf16 FLOP per kWh at rated draw: what running costs go by."""
+        return self.chip.bf16_flop_per_second * SECONDS_PER_HOUR / self.server_power_kw
 
 
 class AcceleratorInputs(Inputs):

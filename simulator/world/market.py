@@ -12,8 +12,8 @@ from pydantic import Field, field_validator
 
 from simulator.laws.units import DAYS_PER_YEAR, FloatArray
 from simulator.world.calendar import Calendar
-from simulator.world.dice import Dice, arrivals, autoregression
-from simulator.world.inputs import Inputs, NotNegative, OpenShare, Positive, Share
+from simulator.world.dice import Dice, arrivals, autoregression, decayed_sum
+from simulator.world.inputs import Inputs, Misplaced, NotNegative, OpenShare, Positive, Share
 
 Indices = npt.NDArray[np.int64]
 
@@ -39,7 +39,7 @@ class Commitment(Inputs):
 
 
 class MarketEvent(Inputs):
-    """A dated change of prices that lasts: a cut, a shortage. Nobody plans with it before its day."""
+    """A dated change of prices that lasts: a cut, a shortage. No built-in policy plans with it before its day."""
 
     day: date = Field(description="the day prices change")
     accelerator: str | None = Field(None, description="the kind it touches; default: all")
@@ -68,9 +68,9 @@ class MarketInputs(Inputs):
     list_fall_per_year: Annotated[float, Field(lt=1)] = Field(
         0.08, description="fall of one chip's own purchase price (not of price-performance)"
     )
-    rental_noise_sigma: NotNegative = Field(0.0, description="stationary sd of the log of rents")
+    rental_noise_sigma: NotNegative = Field(0.0, description="sd of the log of rents, long after they were quoted")
     rental_noise_half_life_days: Positive = Field(90.0, description="days until a deviation has halved")
-    purchase_noise_sigma: NotNegative = Field(0.0, description="stationary sd of the log of purchase prices")
+    purchase_noise_sigma: NotNegative = Field(0.0, description="sd of the log of purchase prices, long after")
     purchase_noise_half_life_days: Positive = Field(90.0, description="days until a deviation has halved")
     rental_shocks: PriceShocks = Field(PriceShocks(), description="rises of rent that come at random")
     spot_availability: Share = Field(0.8, description="part of the spot GPUs asked for that can be had on a median day")
@@ -80,6 +80,14 @@ class MarketInputs(Inputs):
     lead_sigma: NotNegative = Field(0.0, description="sd of the log of the lead time, drawn by quarter")
     electricity_usd_per_kwh: NotNegative = Field(0.0826, description="US industrial 2025")
     electricity_growth_per_year: Positive = Field(1.0, description="factor per year")
+
+    def discount(self, term_days: int) -> float:
+        """Off the on-demand price for a term that is on offer."""
+        for offered in self.commitment:
+            if offered.term_days == term_days:
+                return offered.discount
+        terms = ", ".join(str(offered.term_days) for offered in self.commitment) or "none"
+        raise Misplaced("market.commitment", f"must offer the term of {term_days} days that is to be reserved", terms)
 
     @field_validator("quote")
     @classmethod
@@ -119,6 +127,10 @@ class Prices:
     def rents_on(self, index: int) -> FloatArray:
         """On-demand rent of every kind on one day [USD/GPU-hour]; inf where not on offer."""
         return self.outlook.on_demand_usd_per_gpu_hour[:, index] * self.rental_factor[index]
+
+    def spots_on(self, index: int) -> FloatArray:
+        """Spot rent of every kind on one day [USD/GPU-hour]; inf where none is offered."""
+        return self.outlook.spot_usd_per_gpu_hour[:, index] * self.rental_factor[index]
 
     def purchases_on(self, index: int) -> FloatArray:
         """Price of every kind on one day [USD/GPU]; inf where not for sale."""
@@ -179,10 +191,10 @@ def draw_prices(market: MarketInputs, view: PriceOutlook, dice: Dice, calendar: 
     """One path of every price; all kinds share the market's ups and downs."""
     n_days = calendar.n_days
     rental = _mean_reverting(
-        market.rental_noise_sigma, market.rental_noise_half_life_days, dice, "market.rental", n_days
+        market.rental_noise_sigma, market.rental_noise_half_life_days, dice, "market.rental", calendar
     )
     purchase = _mean_reverting(
-        market.purchase_noise_sigma, market.purchase_noise_half_life_days, dice, "market.purchase", n_days
+        market.purchase_noise_sigma, market.purchase_noise_half_life_days, dice, "market.purchase", calendar
     )
     normals = dice.stream("market.lead").standard_normal(-(-n_days // DAYS_PER_QUARTER))
     return Prices(
@@ -194,20 +206,29 @@ def draw_prices(market: MarketInputs, view: PriceOutlook, dice: Dice, calendar: 
     )
 
 
-def _mean_reverting(sigma: float, half_life_days: float, dice: Dice, name: str, n_days: int) -> FloatArray:
-    """exp of a stationary AR(1) in the log, mean one."""
+def _mean_reverting(sigma: float, half_life_days: float, dice: Dice, name: str, calendar: Calendar) -> FloatArray:
+    """exp of a mean-reverting AR(1) in the log, mean one; prices start at their quotes and part from them.
+
+    The variance of the log grows to sigma^2 as 1 - persistence^(2 days).
+    """
     if sigma == 0.0:
-        return np.ones(n_days)
-    rng, persistence = dice.stream(name), 0.5 ** (1.0 / half_life_days)
-    path: FloatArray = np.exp(autoregression(rng.standard_normal(n_days), persistence, sigma) - sigma**2 / 2.0)
-    return path
+        return np.ones(calendar.n_days)
+    persistence = 0.5 ** (1.0 / half_life_days)
+    normals = dice.stream(name).standard_normal(calendar.n_days)
+    normals[: calendar.history_days + 1] = 0.0
+    log = decayed_sum(normals * (sigma * np.sqrt(1.0 - persistence**2)), persistence)
+    variance = sigma**2 * -np.expm1(2.0 * np.log(persistence) * np.maximum(calendar.days, 0))
+    return np.exp(log - variance / 2.0)
 
 
 def _rises(shocks: PriceShocks, dice: Dice, calendar: Calendar) -> FloatArray:
+    """Rises since the start: those before it are in the quotes."""
     factor = np.ones(calendar.n_days)
     if shocks.per_year == 0.0:
         return factor
-    for index in arrivals(dice.stream("market.rises"), shocks.per_year / DAYS_PER_YEAR, calendar.n_days):
+    ahead = calendar.n_days - calendar.history_days
+    for day in arrivals(dice.stream("market.rises"), shocks.per_year / DAYS_PER_YEAR, ahead):
+        index = calendar.index(day)
         age = np.arange(calendar.n_days - index)
         factor[index:] *= 1.0 + shocks.size * np.exp(-age / shocks.decay_days)
     return factor

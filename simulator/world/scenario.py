@@ -19,7 +19,16 @@ from simulator.laws.units import DAYS_PER_YEAR, TOKENS_PER_MILLION_TOKENS, Float
 from simulator.world.calendar import Calendar
 from simulator.world.demand import DemandInputs, DemandOutlook, outlook
 from simulator.world.hardware import CATALOGUE, Accelerator, AcceleratorInputs
-from simulator.world.inputs import Inputs, NotNegative, OpenShare, Positive, PositiveShare, Share
+from simulator.world.inputs import (
+    Inputs,
+    NotNegative,
+    OpenShare,
+    Positive,
+    PositiveShare,
+    Share,
+)
+from simulator.world.inputs import Misplaced as Misplaced
+from simulator.world.inputs import UnknownName as UnknownName
 from simulator.world.market import MarketInputs, PriceOutlook, price_outlook
 from simulator.world.roadmap import Release, RoadmapInputs, releases
 
@@ -146,7 +155,9 @@ class OwnershipInputs(Inputs):
 
     server_overhead: Annotated[float, Field(ge=1)] = Field(1.64, description="server price / GPU price (Cottier)")
     interconnect_share: OpenShare = Field(0.19, description="part of a cluster's price that is network (Cottier)")
-    useful_life_years: Positive = Field(5.0, description="years until a GPU is retired and sold")
+    useful_life_years: Annotated[float, Field(ge=0.0028)] = Field(
+        5.0, description="years until a GPU is retired and sold"
+    )
     average_draw: Share = Field(0.75, description="average draw / rated draw (Cottier)")
     pue: Annotated[float, Field(ge=1)] = Field(1.25, description="power at the meter / power at the server")
     hosting_usd_per_kw_month: NotNegative = Field(184.06, description="colocation per rated kW, US 2024")
@@ -232,6 +243,17 @@ class Scenario(Inputs):
         return self
 
     @model_validator(mode="after")
+    def _trace_touches_the_world(self) -> Scenario:
+        trace = self.demand.trace
+        if trace is not None and trace.first_day is not None:
+            first = (trace.first_day - self.start).days
+            if first + len(trace.tokens) < -self.history_days or first >= self.horizon_days:
+                last = trace.first_day + timedelta(days=len(trace.tokens) - 1)
+                rule = f"must hold days between {-self.history_days} before the start and the horizon"
+                raise Misplaced("demand.trace", rule, f"{trace.first_day} to {last}")
+        return self
+
+    @model_validator(mode="after")
     def _roadmap_is_possible(self) -> Scenario:
         for row, (inputs, release) in enumerate(zip(self.roadmap.release, self.releases, strict=True)):
             where = f"roadmap.release.{row}.due"
@@ -304,24 +326,3 @@ class Scenario(Inputs):
     def precisions(self) -> tuple[Precision, ...]:
         """bf16 first, then those the quantize lever may choose."""
         return tuple(found for found in PRECISIONS if found.name == "bf16" or found.name in self.quantize_to)
-
-
-class Misplaced(ValueError):
-    """A value that breaks a rule between tables: where it stands, the rule, the value."""
-
-    def __init__(self, where: str, rule: str, value: str) -> None:
-        # The arguments are kept as they came: SimPy and pickle make an exception anew from them.
-        super().__init__(where, rule, value)
-        self.where, self.rule, self.value = where, rule, value
-
-    def __str__(self) -> str:
-        return f"{self.where}: {self.rule} (got {self.value})"
-
-
-class UnknownName(Misplaced):
-    """A name that nothing bears, with the names there are."""
-
-    def __init__(self, where: str, name: str, known: tuple[str, ...]) -> None:
-        super().__init__(where, f"is not known; there are {', '.join(known)}", repr(name))
-        self.args = (where, name, known)
-        self.name, self.known = name, known

@@ -27,21 +27,15 @@ class LogLine(NamedTuple):
 
 
 class Meter:
-    """Prefix sums of demand, so that any window of the past is read in no time."""
+    """Prefix sums of demand, so that any window is read in no time."""
 
-    __slots__ = ("_log_squares", "_logs", "_timed_logs", "_tokens")
+    __slots__ = ("_log_squares", "_logs", "_timed_logs", "_tokens", "days")
 
     def __init__(self, tokens: FloatArray) -> None:
         logs = np.log(np.maximum(tokens, 1.0))
+        self.days = tokens
         self._tokens, self._logs, self._log_squares = _before(tokens), _before(logs), _before(logs * logs)
         self._timed_logs = _before(logs * np.arange(float(tokens.size)))
-
-    def until(self, end: int) -> Meter:
-        """The same meter before the day at index `end`: it knows nothing of that day and later ones."""
-        seen = Meter.__new__(Meter)
-        for name in Meter.__slots__:
-            setattr(seen, name, getattr(self, name)[: end + 1])
-        return seen
 
     def mean(self, first: int, end: int) -> float:
         """Mean tokens a day over indices first to end - 1 [tokens]."""
@@ -56,6 +50,33 @@ class Meter:
         slope = timed / squares
         total = float(self._log_squares[end] - self._log_squares[first]) - n * middle * middle
         return LogLine(middle, slope, max(total - slope * timed, 0.0) / max(n - 2, 1), squares)
+
+
+class MeterReading:
+    """A meter as it stands on one day: it answers for the days before, and for no other."""
+
+    __slots__ = ("_meter", "end")
+
+    def __init__(self, meter: Meter, end: int) -> None:
+        self._meter, self.end = meter, end
+
+    def mean(self, first: int, end: int) -> float:
+        """Mean tokens a day over indices first to end - 1 [tokens]."""
+        self._check(first, end)
+        return self._meter.mean(first, end)
+
+    def line(self, first: int, end: int) -> LogLine:
+        """The least-squares line through the logs of indices first to end - 1 (two or more)."""
+        self._check(first, end)
+        return self._meter.line(first, end)
+
+    def tokens(self) -> FloatArray:
+        """A copy of all it has read, oldest first [tokens]."""
+        return self._meter.days[: self.end].copy()
+
+    def _check(self, first: int, end: int) -> None:
+        if not 0 <= first < end <= self.end:
+            raise IndexError(f"the meter has read days 0 to {self.end - 1}, not {first} to {end - 1}")
 
 
 def _before(values: FloatArray) -> FloatArray:

@@ -127,7 +127,7 @@ class WithExtras(Procurement):
             if self.extra_buy:
                 orders.append(Buy(cheapest, self.extra_buy, "last week"))
             if self.extra_lease:
-                orders.append(Reserve(cheapest, self.extra_lease, term.term_days, term.discount, "last week"))
+                orders.append(Reserve(cheapest, self.extra_lease, term.term_days, "last week"))
         return orders
 
 

@@ -95,7 +95,7 @@ def test_a_release_is_decided_before_the_review_of_the_same_afternoon() -> None:
 
 
 def test_a_review_sees_the_run_that_began_the_same_afternoon() -> None:
-    training = watched(lab(), lambda seen: seen.fleet.training[0].value)
+    training = watched(lab(), lambda seen: seen.fleet.training_gpus(0))
     # 144 GPU-hours on four GPUs: all of day 0, half of day 1.
     assert training[:3] == [4.0, 2.0, 0.0]
 
@@ -104,7 +104,7 @@ def test_a_review_sees_the_run_that_began_the_same_afternoon() -> None:
 def test_a_delivery_is_seen_by_the_review_of_its_day(lead_days: int) -> None:
     plain = lab()
     scenario = plain.model_copy(update={"market": plain.market.model_copy(update={"lead_days": float(lead_days)})})
-    owned = watched(scenario, lambda seen: seen.fleet.owned[0].value, buy_on=(1,))
+    owned = watched(scenario, lambda seen: seen.fleet.owned_gpus(0), buy_on=(1,))
     arrives = 1 + lead_days
     # GPUs ordered in the afternoon of day 1 without a lead time are there that day, but after that review.
     first_seen = arrives if lead_days else 2
@@ -149,9 +149,12 @@ def test_a_burst_of_demand_calls_a_review() -> None:
     plain = lab(300)
     demand = plain.demand.model_copy(update={"shocks": Shocks(per_year=6.0, size=0.5)})
     scenario = plain.model_copy(update={"demand": demand})
-    days = {shock.day for shock in realize(scenario).shocks if 0 < shock.day < 300}
+    days = {shock.day for shock in realize(scenario).shocks if 0 <= shock.day < 299}
     assert days
-    assert set(watched(scenario, lambda seen: seen.day, review_days=1000)) == {0} | days
+    reviews = watched(scenario, lambda seen: (seen.day, seen.past_tokens[-2:].tolist()), review_days=1000)
+    # The day after, when the meter has read it: demand has jumped by half from one day to the next.
+    assert {day for day, _ in reviews} == {0} | {day + 1 for day in days}
+    assert all(seen[-1] > 1.3 * seen[0] for day, seen in reviews if day - 1 in days and len(seen) == 2)
     small = demand.model_copy(update={"shocks": Shocks(per_year=6.0, size=0.05)})
     quiet = watched(plain.model_copy(update={"demand": small}), lambda seen: seen.day, review_days=1000)
     assert quiet == [0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from small_lab import MONDAY, TOKENS_PER_DAY, FixedRecipe, plain_scenario
 from strategies import Flat, observed
 
+from simulator.lab.fleet import Fleet, Holdings
 from simulator.lab.forecast import Expected
 from simulator.lab.lab import Run, simulate
 from simulator.lab.models import ServedModel, served_model
@@ -280,7 +282,9 @@ def test_who_rents_orders_nothing_but_a_limit_and_that_once() -> None:
     seen = observed(realize(scenario), 0, model_of(scenario))
     assert RentOnDemand().review(seen, Expected()) == []
     assert RentOnDemand(cap_gpus=7).review(seen, Expected()) == [CapRental(7)]
-    seen.fleet.rental_cap.set(0, 7)
+    capped = Fleet(1)
+    capped.rental_cap.set(0, 7)
+    seen = replace(seen, fleet=Holdings(capped))
     assert RentOnDemand(cap_gpus=7).review(seen, Expected()) == []
 
 

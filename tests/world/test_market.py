@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date, timedelta
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
@@ -197,20 +198,24 @@ def sample(inputs: MarketInputs, read: Read, days: tuple[int, ...]) -> FloatArra
 def test_noise_has_mean_one_its_own_spread_and_half_life(read: Read, noise: str) -> None:
     sigma = 0.25
     inputs = market(**{f"{noise}_noise_sigma": sigma, f"{noise}_noise_half_life_days": 30.0})
-    factors = sample(inputs, read, (0, 60, 90, 399))
+    factors = sample(inputs, read, (0, 15, 300, 330, 399))
     logs = np.log(factors)
+    # Prices begin at their quotes; half a half-life later the variance is 1 - 1/2 of what it comes to.
+    np.testing.assert_allclose(factors[:, 0], 1.0, rtol=1e-12)
     # Lognormal: relative variance e^(s^2) - 1; sd of n normals: relative error 1/sqrt(2 n).
     np.testing.assert_allclose(factors.mean(axis=0), 1.0, atol=ERRORS * np.sqrt(np.expm1(sigma**2) / REPLICATIONS))
-    np.testing.assert_allclose(logs.std(axis=0), sigma, rtol=ERRORS / np.sqrt(2 * REPLICATIONS))
+    grown = np.array([0.5, 1.0, 1.0, 1.0])
+    np.testing.assert_allclose(logs[:, 1:].std(axis=0), sigma * np.sqrt(grown), rtol=ERRORS / np.sqrt(2 * REPLICATIONS))
     # A deviation has halved after 30 days: correlation 1/2, standard error (1 - 1/4)/sqrt(n).
-    found = np.corrcoef(logs[:, 1], logs[:, 2])[0, 1]
+    found = np.corrcoef(logs[:, 2], logs[:, 3])[0, 1]
     assert found == pytest.approx(0.5, abs=ERRORS * 0.75 / np.sqrt(REPLICATIONS))
 
 
 def test_noise_does_not_force_a_fall() -> None:
     found = sample(market(rental_noise_sigma=0.2), rents, (0, 365))
     risen = (found[:, 1] > found[:, 0]).mean()
-    assert risen == pytest.approx(0.5, abs=ERRORS * 0.5 / np.sqrt(REPLICATIONS))
+    # From the quote to a lognormal of mean one: above it with chance Phi(-sigma / 2).
+    assert risen == pytest.approx(NormalDist().cdf(-0.1), abs=ERRORS * 0.5 / np.sqrt(REPLICATIONS))
 
 
 def test_shocks_only_ever_raise_rents_and_leave_list_prices_alone() -> None:
