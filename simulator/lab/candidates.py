@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from simulator.lab.models import ServedModel, ServingTable, clusters, flop_per_gpu_hour, planned_gpus, serving_table
-from simulator.lab.routes import PRETRAIN, Route, physical_flop
+from simulator.lab.routes import PRETRAIN, Route, mixed, physical_flop
 from simulator.laws.data_limit import effective_tokens, tokens_for_effective
 from simulator.laws.precision import Precision, quantization_penalty, tokens_for_loss_quantized
 from simulator.laws.scaling import compute_optimal, equivalent_flop, loss, optimal_loss
@@ -25,9 +25,9 @@ from simulator.world.scenario import Scenario
 
 SIZE_STEP = 1.06
 """Neighbouring model sizes differ by this factor; the best is polished between its neighbours."""
-SMALLEST, LARGEST = 0.02, 8.0
-"""Sizes searched, as multiples of the compute-optimal size of the release."""
-_FINE_STEP = 1.005
+SMALLEST, LARGEST = 0.03, 8.0
+"""Sizes searched, as multiples of the compute-optimal size of the release; below 0.045 of it nothing is enough."""
+_FINE_STEP = 1.002
 """The same for the table of speeds that all releases share."""
 FINE_STEPS: FloatArray = np.linspace(-1.0, 1.0, 65, dtype=np.float64)
 """Sizes searched once more around the best column, in columns."""
@@ -125,7 +125,7 @@ class Candidates:
 def candidates(scenario: Scenario, release: Release, route: Route = PRETRAIN) -> Candidates:
     """The table of one release; nothing in it was drawn."""
     n_sizes = int(np.log(LARGEST / SMALLEST) / np.log(SIZE_STEP)) + 1
-    sizes: FloatArray = _optimal_size(scenario, release) * SMALLEST * SIZE_STEP ** np.arange(float(n_sizes))
+    sizes: FloatArray = _optimal_size(scenario, release, route) * SMALLEST * SIZE_STEP ** np.arange(float(n_sizes))
     speeds = serving_speeds(scenario).between(sizes)
     needed = _loss_needed(scenario, release, route)
     tokens = np.stack([_tokens(scenario, route, sizes, kind, needed[:, None]) for kind in scenario.precisions])
@@ -222,20 +222,21 @@ def _fine_row(scenario: Scenario, release: Release, route: Route, precision: int
 
 @lru_cache(maxsize=8)
 def serving_speeds(scenario: Scenario) -> ServingTable:
-    """Speeds of all sizes that are ever searched, half a per cent apart.
+    """Speeds of all sizes that are ever searched, 0.2 % apart.
 
     Log-log interpolation between them is exact where speed is a power of size; where the best replica size
-    switches, speeds jump, and the jump is smeared over that half per cent.
+    switches, speeds jump, and the jump is smeared over those 0.2 %.
     """
-    optima = [_optimal_size(scenario, release) for release in scenario.releases]
+    better = [PRETRAIN, *([mixed(scenario, PRETRAIN)] if scenario.data_mixing else [])]
+    optima = [_optimal_size(scenario, release, route) for release in scenario.releases for route in better]
     smallest, largest = SMALLEST * min(optima) / SIZE_STEP, LARGEST * max(optima) * SIZE_STEP
     n_sizes = int(np.log(largest / smallest) / np.log(_FINE_STEP)) + 1
     sizes: FloatArray = smallest * _FINE_STEP ** np.arange(float(n_sizes))
     return serving_table(scenario, sizes, scenario.precisions)
 
 
-def _optimal_size(scenario: Scenario, release: Release) -> float:
-    return float(compute_optimal(scenario.scaling_fit, physical_flop(scenario, release))[0])
+def _optimal_size(scenario: Scenario, release: Release, route: Route) -> float:
+    return float(compute_optimal(scenario.scaling_fit, physical_flop(scenario, release) / route.quality_gain)[0])
 
 
 def _loss_needed(scenario: Scenario, release: Release, route: Route) -> FloatArray:

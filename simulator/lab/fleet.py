@@ -21,7 +21,8 @@ class Fleet:
         self.rental_cap = Level(np.inf)
         self.purchases: list[Purchase] = []
         self.leases: list[Lease] = []
-        self._committed = [Schedule() for _ in range(n_accelerators)]
+        self._n_accelerators = n_accelerators
+        self._committed: dict[int, Schedule] = {}
 
     def kinds(self) -> list[int]:
         """Accelerators that were ever held, or trained on."""
@@ -30,16 +31,22 @@ class Fleet:
 
     def commit(self, bound: Purchase | Lease, expected_day: int) -> None:
         """GPUs agreed on: later reviews count on them from the day they are expected, late or not."""
-        schedule = self._committed[bound.accelerator]
+        schedule = self._committed.setdefault(bound.accelerator, Schedule())
         schedule.add(expected_day, bound.gpus)
         schedule.add(bound.end_day, -bound.gpus)
 
     def committed(self, days: npt.NDArray[np.int64]) -> FloatArray:
         """GPUs held or on order for later days, less those sold or run out by then [accelerator, day]."""
-        held = np.zeros((len(self._committed), days.size))
-        for row, schedule in zip(held, self._committed, strict=True):
-            if schedule:
-                row[:] = schedule.at(days)
+        held = np.zeros((self._n_accelerators, days.size))
+        for kind, schedule in self._committed.items():
+            held[kind] = schedule.at(days)
+        return held
+
+    def committed_as(self, worth: FloatArray, days: npt.NDArray[np.int64]) -> FloatArray:
+        """The same in GPUs of one kind, of which one of each kind is `worth` so many [day]."""
+        held = np.zeros(days.size)
+        for kind, schedule in self._committed.items():
+            held += worth[kind] * schedule.at(days)
         return held
 
     def deliver(self, purchase: Purchase) -> None:
@@ -94,3 +101,7 @@ class Holdings:
     def committed(self, days: npt.NDArray[np.int64]) -> FloatArray:
         """GPUs held or on order for later days, less those sold or run out by then [accelerator, day]."""
         return self._fleet.committed(days)
+
+    def committed_as(self, worth: FloatArray, days: npt.NDArray[np.int64]) -> FloatArray:
+        """The same in GPUs of one kind, of which one of each kind is `worth` so many [day]."""
+        return self._fleet.committed_as(worth, days)

@@ -75,9 +75,6 @@ class Schedule:
         self._changes.insert(place, change)
         self._steps = None
 
-    def __len__(self) -> int:
-        return len(self._days)
-
     def at(self, days: npt.NDArray[np.int64]) -> FloatArray:
         """The level on later days.
 

@@ -160,7 +160,7 @@ class _Need(NamedTuple):
         if not isfinite(usd_per_token[accelerator]):
             return None
         tokens = forecast.ahead(observation, days)[0]
-        committed = (seconds[accelerator] / seconds) @ observation.fleet.committed(days)
+        committed = observation.fleet.committed_as(seconds[accelerator] / seconds, days)
         return _Need(accelerator, tokens * (seconds[accelerator] / SECONDS_PER_DAY), committed)
 
 

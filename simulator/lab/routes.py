@@ -67,7 +67,7 @@ def routes(scenario: Scenario, release: Release, levers: Set[Lever]) -> tuple[Ro
     """The ways that the levers open, plain pre-training first."""
     found = [PRETRAIN]
     if Lever.DATA_MIXING in levers:
-        found += [_mixed(scenario, route) for route in found]
+        found += [mixed(scenario, route) for route in found]
     if Lever.DISTIL in levers:
         found += [_distilled(scenario, release, route) for route in found]
     return tuple(found)
@@ -78,7 +78,7 @@ def physical_flop(scenario: Scenario, release: Release) -> float:
     return release.target_flop / (release.progress * scenario.roadmap.data_gain)
 
 
-def _mixed(scenario: Scenario, route: Route) -> Route:
+def mixed(scenario: Scenario, route: Route) -> Route:
     """On a mix of data that was searched for with small models."""
     mixing = scenario.data_mixing
     if mixing is None:

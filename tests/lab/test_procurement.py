@@ -184,22 +184,20 @@ def test_too_small_a_base_is_not_worth_a_lease() -> None:
     assert live(flat_lab(horizon_days=60), ReserveBase(quantile=0.0, least_gpus=LOW_NEED + 1)).orders == ()
 
 
-def test_a_lease_gets_the_discount_of_its_own_term_or_of_the_longest_shorter_one() -> None:
+def test_a_lease_gets_the_discount_of_its_own_term() -> None:
     terms = (Commitment(term_days=30, discount=0.1), Commitment(term_days=365, discount=0.25))
     scenario = flat_lab(commitment=terms)
-    seen = observed(realize(scenario), 0, model_of(scenario))
-    for term_days, discount in ((30, 0.1), (100, 0.1), (365, 0.25), (500, 0.25)):
-        (order,) = ReserveBase(term_days=term_days, least_gpus=1).review(seen, Flat(TOKENS_PER_DAY))
-        assert isinstance(order, Reserve)
-        assert (order.term_days, order.discount) == (term_days, discount)
+    for term_days, paid in ((30, 0.9 * 2.0), (365, 0.75 * 2.0)):
+        run = live(scenario, ReserveBase(term_days=term_days, least_gpus=1))
+        first = run.orders[0]
+        assert first.usd == pytest.approx(first.gpus * paid * 24 * term_days)
 
 
-@pytest.mark.parametrize("commitment", [(), (Commitment(term_days=730, discount=0.3),)])
-def test_a_term_that_is_not_on_offer_is_named(commitment: tuple[Commitment, ...]) -> None:
-    scenario = flat_lab(commitment=commitment)
-    seen = observed(realize(scenario), 0, model_of(scenario))
-    with pytest.raises(ValueError, match=r"market.commitment.*365 days.*" + ("730" if commitment else "none")):
-        ReserveBase().review(seen, Expected())
+@pytest.mark.parametrize("term_days", [31, 100, 500])
+def test_a_term_that_is_not_on_offer_is_refused_before_anything_runs(term_days: int) -> None:
+    scenario = flat_lab(commitment=(Commitment(term_days=30, discount=0.1), Commitment(term_days=365, discount=0.25)))
+    with pytest.raises(ValueError, match=rf"must offer the term of {term_days} days .* \(got 30, 365\)"):
+        ReserveBase(term_days=term_days).check(scenario)
 
 
 def test_a_lease_does_not_know_where_the_simulation_ends() -> None:
