@@ -6,13 +6,13 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
-from small_lab import TOKENS_PER_DAY, plain_scenario
+from small_lab import plain_scenario
 
 from simulator.lab.books import FLOWS, Account
 from simulator.lab.forecast import Expected, Forecast, PerfectForesight, Trend
 from simulator.lab.lab import Lab, Run, simulate
 from simulator.lab.observation import Observation
-from simulator.lab.orders import Buy, Order, Reserve
+from simulator.lab.orders import Buy, Order, Reserve, Tenure
 from simulator.lab.policy import Policy, default_policies
 from simulator.lab.procurement import BuyToForecast, Procurement, RentOnDemand, ReserveBase
 from simulator.lab.recipe import LeverRecipe
@@ -20,8 +20,8 @@ from simulator.lab.routes import MAIN_LEVERS, Lever
 from simulator.study.files import load_scenario
 from simulator.world.demand import Shocks
 from simulator.world.roadmap import ReleaseInputs
-from simulator.world.scenario import ByFlop, Scenario
-from simulator.world.world import realize
+from simulator.world.scenario import ByFlop, OwnedInputs, Scenario
+from simulator.world.world import World, realize
 
 POLICIES = default_policies()
 NAMES = [policy.name for policy in POLICIES]
@@ -30,7 +30,10 @@ ROUNDING = 1e-9
 
 @pytest.fixture(scope="module")
 def frontier() -> Scenario:
-    return load_scenario("frontier_lab", ["horizon_days=700"])
+    """Twenty-three months of the frontier lab, which brings a thousand H100 of its own."""
+    scenario = load_scenario("frontier_lab", ["horizon_days=700"])
+    brought = OwnedInputs(accelerator="H100", gpus=1_000, age_days=400, paid_usd_per_gpu=25_000.0)
+    return scenario.model_copy(update={"opening_fleet": (brought,)})
 
 
 @pytest.fixture(scope="module")
@@ -44,13 +47,34 @@ def test_cash_and_economic_cost_total_the_same(runs: list[Run]) -> None:
         assert run.books.cash_usd.sum() == pytest.approx(run.books.economic_usd.sum(), abs=ROUNDING * scale)
 
 
-def test_opening_plus_flows_less_closing_is_what_was_used_up(runs: list[Run]) -> None:
-    # Value loss = opening + purchases - resale - closing, recomputed from the tranches themselves.
+def test_what_was_owned_is_opened_bought_sold_and_closed_at_its_bid(runs: list[Run]) -> None:
+    # Every tranche valued anew by hand: server parts x 10^(-0.14 age), at most the list price, less the spread.
     for run in runs:
-        cash, own = run.books.cash_usd, run.world.scenario.ownership
-        bought = sum(o.usd for o in run.orders if o.tenure.value == "owned" and o.first_day < cash.shape[0])
-        assert cash[:, Account.PURCHASE].sum() == pytest.approx(bought)
-        assert -cash[:, Account.CLOSING_FLEET].sum() <= bought * own.server_overhead / own.all_in_factor
+        world, cash = run.world, run.books.cash_usd
+        n_days, own = cash.shape[0], world.scenario.ownership
+        names = [kind.name for kind in world.scenario.accelerators]
+        bought = [
+            (names.index(o.accelerator), o.gpus, o.usd / o.gpus / own.all_in_factor, o.first_day, o.last_day)
+            for o in run.orders
+            if o.tenure is Tenure.OWNED and o.first_day < n_days
+        ]
+        brought = [(names.index("H100"), 1_000, 25_000.0, -400, round(5 * 365.25) - 400)]
+
+        def bid(kind: int, gpus: int, paid: float, first: int, day: int, world: World = world) -> float:
+            new = world.scenario.market.quote[kind].purchase_usd_per_gpu
+            assert new is not None
+            index = np.array([world.calendar.index(day)])
+            today = float(world.prices.purchase_path(kind, index)[0])
+            return gpus * 1.64 * 0.9 * min(paid * 10 ** (-0.14 * (day - first) / 365.25), today)
+
+        opening = sum(bid(kind, gpus, paid, first, 0) for kind, gpus, paid, first, _ in brought)
+        paid_in_all = sum(gpus * paid * own.all_in_factor for _, gpus, paid, _, _ in bought)
+        sold = sum(bid(k, g, p, first, end) for k, g, p, first, end in [*brought, *bought] if end < n_days)
+        closing = sum(bid(k, g, p, first, n_days - 1) for k, g, p, first, end in [*brought, *bought] if end >= n_days)
+        assert cash[:, Account.OPENING_FLEET].sum() == pytest.approx(opening)
+        assert cash[:, Account.PURCHASE].sum() == pytest.approx(paid_in_all)
+        assert -cash[:, Account.RESALE].sum() == pytest.approx(sold)
+        assert -cash[:, Account.CLOSING_FLEET].sum() == pytest.approx(closing)
         inventory = [account for account in Account if account not in FLOWS]
         assert not cash[1:-1][:, inventory].any()
 
@@ -98,8 +122,12 @@ def _twice(scenario: Scenario) -> Scenario:
         )
         for quote in market.quote
     )
+    fleet = tuple(
+        owned.model_copy(update={"paid_usd_per_gpu": 2 * owned.paid_usd_per_gpu}) for owned in scenario.opening_fleet
+    )
     return scenario.model_copy(
         update={
+            "opening_fleet": fleet,
             "market": market.model_copy(
                 update={"quote": quotes, "electricity_usd_per_kwh": 2 * market.electricity_usd_per_kwh}
             ),
@@ -160,7 +188,6 @@ def test_training_in_the_last_week_never_lowers_the_total() -> None:
     later = scenario.model_copy(
         update={"roadmap": scenario.roadmap.model_copy(update={"release": late, "train_days": 2})}
     )
-    assert scenario.demand.tokens_per_day == TOKENS_PER_DAY
     policy = POLICIES[NAMES.index("overtrain-rent")]
     totals = [simulate(s, policy).books.cash_usd.sum() for s in (scenario, later)]
     assert totals[1] >= totals[0] * (1 - ROUNDING)
@@ -184,6 +211,7 @@ def _prices_given(frontier: Scenario) -> Scenario:
         update={
             "market": calm,
             "discount_per_year": 0.0,
+            "opening_fleet": (),
             "horizon_days": 122 + 270,
             "roadmap": frontier.roadmap.model_copy(update={"release": frontier.roadmap.release[:1]}),
             "serving": ByFlop(utilization=0.3),
