@@ -278,5 +278,6 @@ def reached_flop(scenario: Scenario, release: Release, model: ServedModel) -> fl
     fit = scenario.scaling_fit
     fresh = model.token_worth * effective_tokens(model.n_training_tokens, scenario.training.unique_tokens)
     penalty = quantization_penalty(model.precision.reference_penalty_nats, model.n_parameters, fresh)
-    reached = equivalent_flop(fit, loss(fit, model.n_parameters, fresh) + penalty) * model.quality_gain
+    at = np.array([model.n_parameters])
+    reached = equivalent_flop(fit, loss(fit, at, fresh) + penalty)[0] * model.quality_gain
     return float(reached * gain(model.samples) * release.progress * scenario.roadmap.data_gain)

@@ -54,6 +54,12 @@ def warn_beyond(name: str, value: Numbers, highest: float, source: str) -> None:
         )
 
 
+def warn_a_reader(name: str, value: Numbers, highest: float, why: str) -> None:
+    """Warn that a single number lies beyond what has been observed; a search over arrays is left in peace."""
+    if np.ndim(value) == 0 and highest < float(value) < np.inf:
+        warnings.warn(f"{name} = {float(value):g} is beyond {highest:g}: {why}", ExtrapolationWarning, stacklevel=3)
+
+
 def _inside(name: str, value: Numbers, inside: np.typing.NDArray[np.bool_], rule: str) -> FloatArray:
     array = np.asarray(value, dtype=np.float64)
     if not np.all(inside):

@@ -14,7 +14,7 @@ Where Hoffmann et al. contradict themselves (175e9 parameters: 3.85e24 FLOP and 
 import numpy as np
 
 from simulator.laws.fits import ScalingFit
-from simulator.laws.ranges import not_negative, positive
+from simulator.laws.ranges import not_negative, positive, warn_a_reader
 from simulator.laws.units import (
     FORWARD_FLOP_PER_PARAMETER_TOKEN,
     TRAINING_FLOP_PER_PARAMETER_TOKEN,
@@ -24,6 +24,9 @@ from simulator.laws.units import (
 
 FITTED_PARAMETERS = (4e7, 2e10)
 """Smallest and largest models, about, that the fits rest on (Hoffmann et al. 2022) [parameters]."""
+
+MOST_TOKENS_PER_PARAMETER = 10_000.0
+"""Up to here more tokens still helped (Sardana et al. 2024) [tokens/parameter]."""
 
 _NEWTON_STEPS = 12
 
@@ -60,12 +63,19 @@ def loss(fit: ScalingFit, n_parameters: Numbers, n_training_tokens: Numbers) -> 
     n_parameters, n_training_tokens : float or array
         Broadcast against each other; tokens may be infinite.
 
+    Warns
+    -----
+    ExtrapolationWarning
+        For a single model beyond 10,000 tokens per parameter, the most that Sardana et al. 2024 (arXiv 2401.00448)
+        trained; there the law overstates what more tokens give. Arrays, as in a search, are not checked.
+
     >>> from simulator.laws.fits import BESI
     >>> round(float(loss(BESI, 70e9, 1.4e12)), 5)
     1.97388
     """
     n = positive("n_parameters", n_parameters)
     d = positive("n_training_tokens", n_training_tokens)
+    warn_a_reader("tokens per parameter", d / n, MOST_TOKENS_PER_PARAMETER, "no run has been trained on so many")
     return fit.e + fit.a * n**-fit.alpha + fit.b * d**-fit.beta
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from simulator.laws.chip import Chip, peak_flop_per_second, supported_math
 from simulator.laws.precision import Math, Precision, weight_bytes
-from simulator.laws.ranges import at_least, not_negative, positive, share
+from simulator.laws.ranges import at_least, not_negative, positive, share, warn_a_reader
 from simulator.laws.units import (
     BITS_PER_BYTE,
     FORWARD_FLOP_PER_PARAMETER_TOKEN,
@@ -98,9 +98,14 @@ class ServingSpeed:
     seconds_per_output_token: FloatArray
 
 
+_LARGEST_SHAPE = 4e12
+"""Ten times the largest dense model whose shape the power laws pass through [parameters]."""
+
+
 def layers(n_parameters: Numbers) -> FloatArray:
     """Layers of a dense model: a power law through Llama-3-8B (32), 70B (80), 405B (126), within 10 % [1]."""
     scale = positive("n_parameters", n_parameters) / _REFERENCE_PARAMETERS
+    warn_a_reader("n_parameters", n_parameters, _LARGEST_SHAPE, "no dense model of a known shape is so large")
     return _LAYERS_AT_REFERENCE * scale**_LAYERS_EXPONENT
 
 

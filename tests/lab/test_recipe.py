@@ -24,6 +24,9 @@ from simulator.study.files import load_scenario
 from simulator.world.scenario import Scenario
 from simulator.world.world import realize
 
+# Properties are tried far beyond what was ever trained.
+pytestmark = pytest.mark.filterwarnings("ignore::simulator.laws.ranges.ExtrapolationWarning")
+
 ALL = MAIN_LEVERS
 SETS = [frozenset(chosen) for n in range(4) for chosen in combinations(sorted(MAIN_LEVERS), n)]
 IDS = ["+".join(sorted(levers)) or "none" for levers in SETS]

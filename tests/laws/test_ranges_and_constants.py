@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from simulator.laws import ranges, units
-from simulator.laws.fits import SCALING_FITS
+from simulator.laws.fits import BESI, SCALING_FITS
 from simulator.laws.quantization_table import REPORTED_QUANTIZATION
+from simulator.laws.ranges import ExtrapolationWarning
+from simulator.laws.scaling import loss
+from simulator.laws.serving_speed import layers
 
 
 def test_a_value_outside_its_range_is_named_with_the_rule() -> None:
@@ -49,3 +52,12 @@ def test_fits_have_unique_names_and_citations() -> None:
 def test_reported_quantization_is_at_most_half_the_memory_and_cited() -> None:
     assert all(row.weight_memory_factor <= 0.5 and row.highest_speedup >= 1 for row in REPORTED_QUANTIZATION)
     assert all(row.citation for row in REPORTED_QUANTIZATION)
+
+
+def test_a_reader_is_warned_beyond_what_was_trained_and_a_search_is_not() -> None:
+    # Sardana et al. 2024: trained up to 10,000 tokens per parameter.
+    with pytest.warns(ExtrapolationWarning, match=r"tokens per parameter = 20000 is beyond 10000"):
+        loss(BESI, 1e9, 2e13)
+    with pytest.warns(ExtrapolationWarning, match=r"n_parameters = 5e\+12 is beyond 4e\+12"):
+        layers(5e12)
+    loss(BESI, np.array([1e9]), np.array([2e13]))  # warnings are errors here

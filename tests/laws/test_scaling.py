@@ -20,6 +20,9 @@ from simulator.laws.scaling import (
     training_flop,
 )
 
+# Properties are tried far beyond what was ever trained.
+pytestmark = pytest.mark.filterwarnings("ignore::simulator.laws.ranges.ExtrapolationWarning")
+
 fits = st.sampled_from(SCALING_FITS)
 flops = st.floats(18, 30).map(lambda x: 10.0**x)
 sizes = st.floats(8, 13).map(lambda x: 10.0**x)

@@ -15,6 +15,9 @@ from simulator.laws.techniques import (
     stacked_oom,
 )
 
+# Properties are tried far beyond what was ever trained.
+pytestmark = pytest.mark.filterwarnings("ignore::simulator.laws.ranges.ExtrapolationWarning")
+
 
 def test_spans_add_up_to_a_cap() -> None:
     assert combined_span_oom((OVERTRAINING, TREE_SEARCH)) == pytest.approx(2.3)

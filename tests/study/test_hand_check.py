@@ -24,6 +24,9 @@ from simulator.world.models import MODELS
 from simulator.world.roadmap import RoadmapInputs
 from simulator.world.scenario import ModelInputs, Scenario
 
+# Properties are tried far beyond what was ever trained.
+pytestmark = pytest.mark.filterwarnings("ignore::simulator.laws.ranges.ExtrapolationWarning")
+
 CHINCHILLA = subject("Chinchilla")
 H100 = hardware_named("H100")
 
