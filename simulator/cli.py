@@ -6,7 +6,6 @@ import json
 import math
 import shlex
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -72,7 +71,7 @@ def labspend() -> None:
     """Simulate what an AI lab's compute costs, and compare the policies that decide it."""
 
 
-@labspend.command()
+@labspend.command(short_help="Compare policies in the worlds of SCENARIO.")
 @click.argument("scenario")
 @click.option(
     "--policy", "policies", multiple=True, metavar="NAME", help="Compare this one; the first is the baseline."
@@ -121,7 +120,7 @@ def compare(
         click.echo(f"Results: {folder}")
 
 
-@labspend.command()
+@labspend.command(short_help="Say what is wrong with SCENARIO, or what it means.")
 @click.argument("scenario")
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help=_SET_HELP)
 def check(scenario: str, overrides: tuple[str, ...]) -> None:
@@ -137,7 +136,7 @@ def check(scenario: str, overrides: tuple[str, ...]) -> None:
     click.echo(meaning(study))
 
 
-@labspend.command()
+@labspend.command(short_help="Write a commented scenario to start from.")
 @click.argument("path", type=click.Path(path_type=Path))
 def new(path: Path) -> None:
     """Write a commented scenario to start from to PATH.
@@ -160,7 +159,7 @@ def new(path: Path) -> None:
     click.echo(f"Wrote {path}. Next: labspend check {name}, then labspend compare {name}")
 
 
-@labspend.command()
+@labspend.command(short_help="Print what the laws say of MODEL on HARDWARE.")
 @click.argument("model", required=False)
 @click.argument("hardware", required=False)
 @click.option(
@@ -221,7 +220,7 @@ def laws(
     _print_json(found) if as_json else _print_rich(laws_table(found))
 
 
-@labspend.command()
+@labspend.command(short_help="Say why a policy trains what it trains.")
 @click.argument("scenario")
 @click.option("--policy", "policy", metavar="NAME", help="Whose decision. [default: the last of the file's]")
 @click.option("--date", "date", type=click.DateTime(["%Y-%m-%d"]), help="First day to look. [default: the start]")
@@ -276,43 +275,15 @@ def _study(
 
 @contextmanager
 def _results_folder(out: Path | None, study: Study) -> Iterator[Path]:
-    """An empty folder to write to, claimed before the work; removed again if nothing came of it."""
-    folder = _free_folder(Path("out"), study.path.stem) if out is None else out
-    made = [missing for missing in (folder, *folder.parents) if not missing.exists()]
+    from simulator.study.results_folder import FolderRefused, Stopped, results_folder
+
     try:
-        _claim(folder, is_new=out is None)
-        yield folder
-    except BaseException as stop:
-        is_saved = folder.is_dir() and any(folder.iterdir())
-        for empty in made:
-            if empty.is_dir() and not any(empty.iterdir()):
-                empty.rmdir()
-        if not isinstance(stop, KeyboardInterrupt):
-            raise
-        if is_saved:
-            raise _Interrupted(f"Interrupted while saving: what is in {folder} may not be complete.") from None
-        raise _Interrupted("Interrupted: nothing was written. The same command gives the same results.") from None
-
-
-def _claim(folder: Path, is_new: bool) -> None:
-    """Make the folder if need be; refuse it if it cannot be written to or anything is in it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=not is_new)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-        is_empty = not any(folder.iterdir())
-    except OSError as error:
-        raise _BadInput(f"{folder}: results cannot be written here: {error.strerror}") from None
-    if not is_empty:
-        raise _BadInput(f"{folder}: is not empty, and nothing is written over; name a new folder with --out")
-
-
-def _free_folder(parent: Path, name: str) -> Path:
-    """out/name, or the first of out/name-2, out/name-3 ... that is not there yet."""
-    folder, number = parent / name, 2
-    while folder.exists():
-        folder, number = parent / f"{name}-{number}", number + 1
-    return folder
+        with results_folder(out, study.path.stem) as folder:
+            yield folder
+    except FolderRefused as error:
+        raise _BadInput(str(error)) from None
+    except Stopped as error:
+        raise _Interrupted(str(error)) from None
 
 
 def _compared(study: Study, workers: int, shown: bool) -> Comparison:
@@ -352,8 +323,7 @@ def _saved(comparison: Comparison, folder: Path, command: str, study_text: str) 
     from simulator.show.plots import save_plots
     from simulator.study.store import save
 
-    save(comparison, folder, command=command, study_text=study_text)
-    save_plots(comparison, folder)
+    save(comparison, folder, command=command, study_text=study_text, pictures=save_plots)
 
 
 def _print_table(comparison: Comparison) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from datetime import date
 
 from simulator.lab.forecast import Trend
@@ -9,6 +11,8 @@ from simulator.lab.policy import Policy
 from simulator.lab.procurement import BuyToForecast, Procurement, RentOnDemand, ReserveBase
 from simulator.lab.recipe import LeverRecipe
 from simulator.lab.routes import MAIN_LEVERS, Lever
+from simulator.study.comparison import Comparison
+from simulator.study.summary import ReplicationRow, RunSummary
 from simulator.world.demand import DemandInputs
 from simulator.world.market import Commitment, MarketInputs, Quote
 from simulator.world.roadmap import ReleaseInputs, RoadmapInputs
@@ -52,6 +56,19 @@ def growing_lab(horizon_days: int = DAYS) -> Scenario:
 def policy(name: str, procurement: Procurement, levers: frozenset[Lever] = frozenset()) -> Policy:
     """A policy that forecasts by trend."""
     return Policy(name, LeverRecipe(levers=levers), procurement, Trend())
+
+
+def with_costs(comparison: Comparison, costs: Mapping[str, Sequence[float]]) -> Comparison:
+    """The same study, had some policies cost this in each world."""
+
+    def altered(row: ReplicationRow) -> ReplicationRow:
+        if row.policy not in costs:
+            return row
+        values = {column.name: getattr(row.summary, column.name) for column in fields(RunSummary)}
+        cost = costs[row.policy][row.replication]
+        return replace(row, summary=RunSummary(**{**values, "cumulative_cost_usd": cost}))
+
+    return replace(comparison, rows=tuple(map(altered, comparison.rows)))
 
 
 RENT = policy("rent", RentOnDemand())

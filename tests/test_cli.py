@@ -17,8 +17,10 @@ from conftest import PROJECT, Labspend, environment
 from simulator import __version__, compare, load_study
 from simulator.cli import labspend as command_line
 from simulator.cli import main
+from simulator.lab.procurement import RentOnDemand
 from simulator.laws.fits import SCALING_FITS
 from simulator.laws.precision import PRECISIONS
+from simulator.world.scenario import Misplaced
 
 HEAVY = ("numpy", "pandas", "matplotlib", "scipy", "simpy", "pydantic", "pyarrow", "rich", "importlib.metadata")
 
@@ -34,6 +36,13 @@ def test_help_imports_nothing_heavy(words: list[str]) -> None:
     shown = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True)
     assert shown.stdout.splitlines()[-1] == "[]"
     assert words == ["--version"] or "Example" in shown.stdout or "labspend new" in shown.stdout
+
+
+def test_help_tells_of_every_command_in_full(labspend: Labspend) -> None:
+    shown = labspend("--help").stdout.partition("Commands:")[2]
+    assert "..." not in shown
+    for name in command_line.commands:
+        assert name in shown
 
 
 def test_version(labspend: Labspend) -> None:
@@ -70,13 +79,15 @@ def test_bad_input_is_one_message_and_status_2(labspend: Labspend, small_toml: P
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["compare", "small.toml", "--policy", "plane"], "Error: --policy: no policy has this name"),
         (["compare", "small.toml", "--policy", "plane"], "(got 'plane'); did you mean 'plain'?"),
         (["compare", "small.toml", "--replications", "0"], "0 is not in the range x>=1"),
         (["compare", "small.toml", "--workers", "0"], "0 is not in the range x>=1"),
         (["compare", "small.toml", "--seed", "-1"], "-1 is not in the range x>=0"),
         (["compare", "small.toml", "--replictions", "3"], "Did you mean"),
         (["compare", "small.toml", "--set", "demand"], "must be written key=value"),
-        (["compare", "gone.toml"], "gone.toml: there is no such file"),
+        (["compare", "gone.toml"], "gone.toml: there is no such file. Scenarios that come with labspend: "),
+        (["check", ""], "Error: '': must be the name of a scenario. "),
         (["compare"], "Missing argument 'SCENARIO'"),
         (["new", "lab.txt"], "try lab.toml"),
         (["laws", "Lama 3 70B", "H100"], "did you mean 'Llama 3 70B'?"),
@@ -293,13 +304,43 @@ def test_an_interrupt_while_saving_says_that_the_folder_is_not_complete(
     assert f"what is in {out} may not be complete" in capsys.readouterr().err
 
 
-def test_what_only_the_run_finds_is_one_message(labspend: Labspend, small_toml: Path) -> None:
-    shown = labspend("compare", "small.toml", "--policy", "all-reserve")  # the market has no leases
-    assert (shown.returncode in (1, 2), shown.stdout) == (True, "")
-    assert "market.commitment: must offer a term of 365 days or less" in shown.stderr
-    assert "in policy 'all-reserve', seed 7, replication 0" in shown.stderr
+@pytest.mark.parametrize("words", [("compare", "--policy", "all-reserve"), ("check", "--set", "policy=[]")])
+def test_a_policy_that_does_not_suit_the_market_is_found_before_the_run(
+    labspend: Labspend, small_toml: Path, words: tuple[str, ...]
+) -> None:
+    shown = labspend(words[0], "small.toml", *words[1:])  # the market has no leases
+    assert (shown.returncode, shown.stdout) == (2, "")
+    assert "small.toml:14: market.commitment: must offer " in shown.stderr
+    assert ", for 'all-reserve'" in shown.stderr
+    assert "or name the policies to compare in [study] policies or with --policy" in shown.stderr
     assert "Traceback" not in shown.stderr
     assert not (small_toml.parent / "out").exists()
+
+
+def test_what_only_the_run_finds_is_one_message(
+    small_toml: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object) -> None:
+        raise Misplaced("market.commitment", "must be", "none")
+
+    monkeypatch.setattr(RentOnDemand, "review", refuse)
+    assert main(["compare", str(small_toml), "--out", str(small_toml.parent / "out")]) == 2
+    assert "market.commitment: must be (got none); in policy 'plain', seed 7, replication 0" in capsys.readouterr().err
+    assert not (small_toml.parent / "out").exists()
+
+
+def test_an_interrupt_while_drawing_leaves_nothing(
+    small_toml: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(comparison: object, folder: Path) -> None:
+        (folder / "difference.png").touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("simulator.show.plots.save_plots", stop)
+    out = small_toml.parent / "results"
+    assert main(["compare", str(small_toml), "--out", str(out)]) == 130
+    assert "Interrupted: nothing was written." in capsys.readouterr().err
+    assert not out.exists()
 
 
 def test_a_full_disk_is_status_1_without_traceback(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from simulator.lab.books import Account
 from simulator.laws.units import DAYS_PER_MONTH, FloatArray
-from simulator.show.money import money, money_tick
+from simulator.show.money import DASH, money, scaled, signed_percent
 from simulator.show.style import (
     GRID,
     INK,
@@ -22,6 +22,8 @@ from simulator.show.style import (
     cheapest,
     date_axis,
     dress,
+    is_short,
+    is_wide,
     money_axis,
     new_axes,
     part_look,
@@ -35,6 +37,12 @@ _LABEL_GAP = 0.052
 _MOST_POINTS = 500
 _TALLEST_FAN = 3.0
 """A 90 % band higher than this many times the highest median is cut off."""
+
+_EARLY = 0.05
+_NEAR_EDGE = 0.25
+"""Part of the width in which a label grows away from the edge."""
+_LEAST_RATIO = 1e-6
+_PERCENT_TICKS = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 1000.0)
 
 _SPEND = (
     ("GPUs bought, less resale", (Account.PURCHASE, Account.RESALE)),
@@ -50,9 +58,7 @@ SPEND_LABELS = tuple(label for label, _ in _SPEND)
 def cumulative_cost(comparison: Comparison, ax: Axes | None = None) -> Axes:
     """Money spent since the start: a fan per policy, and a ring where it ends once what is left is counted."""
     ax = new_axes() if ax is None else ax
-    shown = _shown_days(comparison.n_days)
-    dates = as_dates(comparison.dates[shown])
-    fans = np.quantile(comparison.days.cumulative_cash_usd[:, :, shown], QUANTILES, axis=1).astype(np.float64)
+    dates, fans = _fans(comparison)
     net = np.median(comparison.by_policy("cumulative_cost_usd"), axis=1)
     ends = []
     for number, name in enumerate(comparison.policy_names):
@@ -67,20 +73,46 @@ def cumulative_cost(comparison: Comparison, ax: Axes | None = None) -> Axes:
         ring.set(markerfacecolor="white", clip_on=False)
         cost = float(net[number])
         ends.append((cost, f"{name}  {money(cost)}", look.colour))
-    top, cut = _top(comparison, fans)
-    ax.set_ylim(min(0.0, float(fans.min()), float(net.min())), top)
+    if is_wide(comparison) and not is_short(comparison.n_days):
+        ax.set_yscale("log")
+        cut, scale = "", ", log scale"
+        ax.set_ylim(_least_shown(fans, net), 1.3 * max(float(fans.max()), float(net.max())))
+    else:
+        (top, cut), scale = _top(comparison, fans, net), ""
+        ax.set_ylim(min(0.0, float(fans.min()), float(net.min())), top)
     bands = "Line: median; bands: 50 % and 90 % of worlds; ring and figure: median cost, less what is left. "
     dress(
         ax,
         verdict(comparison).rstrip("."),
-        "money spent since the start [USD]",
+        f"money spent since the start [USD{scale}]",
         f"{bands}{cut}\n{caption(comparison)}",
     )
-    date_axis(ax)
+    date_axis(ax, comparison.n_days)
     money_axis(ax)
-    ax.set_xlim(dates[0], max(dates[-1], dates[0] + 1.0))
+    ax.set_xlim(dates[0], dates[-1])
     _label_ends(ax, ends)
     return ax
+
+
+def _fans(comparison: Comparison) -> tuple[FloatArray, FloatArray]:
+    """Dates, and quantiles of the money spent [quantile, policy, date].
+
+    A very short run begins with nothing spent and is drawn at the end of each day, so that one day is a line.
+    """
+    shown = _shown_days(comparison.n_days)
+    dates = as_dates(comparison.dates[shown])
+    fans = np.quantile(comparison.days.cumulative_cash_usd[:, :, shown], QUANTILES, axis=1).astype(np.float64)
+    if not is_short(comparison.n_days):
+        return dates, fans
+    return np.append(dates, dates[-1] + 1.0), np.concatenate([np.zeros((*fans.shape[:-1], 1)), fans], axis=-1)
+
+
+def _least_shown(fans: FloatArray, net: FloatArray) -> float:
+    """The foot of a logarithmic axis: what the policy that spends least has spent at 5 % of the horizon."""
+    medians = fans[QUANTILES.index(0.5)]
+    early = medians[:, round(_EARLY * (medians.shape[1] - 1)) :]
+    spent = early[early > 0.0]
+    return 0.8 * min(float(spent.min()) if spent.size else np.inf, float(net.min()))
 
 
 def _shown_days(n_days: int) -> npt.NDArray[np.int64]:
@@ -89,12 +121,12 @@ def _shown_days(n_days: int) -> npt.NDArray[np.int64]:
     return np.arange(n_days - 1, -1, -step)[::-1]
 
 
-def _top(comparison: Comparison, fans: FloatArray) -> tuple[float, str]:
-    """How high the axis goes; a 90 % band that would flatten all medians is cut, and that is said."""
-    highest = fans.max(axis=(1, 2))
-    if highest[-1] <= _TALLEST_FAN * highest[2]:
-        return max(float(highest[-1]) * 1.05, 1.0), ""
-    top = float(highest[-2]) * 1.3
+def _top(comparison: Comparison, fans: FloatArray, net: FloatArray) -> tuple[float, str]:
+    """How high the axis goes: above all rings; a 90 % band that would flatten all medians is cut, and that is said."""
+    highest, ring = fans.max(axis=(1, 2)), float(net.max())
+    if highest[-1] <= _TALLEST_FAN * max(float(highest[2]), ring):
+        return max(float(highest[-1]) * 1.05, ring * 1.05, 1.0), ""
+    top = max(float(highest[-2]) * 1.3, ring * 1.05)
     over = [
         f"{name} (to {money(float(end))})"
         for name, end in zip(comparison.policy_names, fans[-1].max(axis=1), strict=True)
@@ -136,27 +168,36 @@ def spend_by_account(comparison: Comparison, ax: Axes | None = None, policy: str
     period = "month" if months == 1 else "quarter"
     name = comparison.policy_names[number]
     dress(ax, f"{name}: spend by account", f"USD per {period}", "Mean over worlds. " + caption(comparison))
-    date_axis(ax)
+    date_axis(ax, comparison.n_days)
     money_axis(ax)
     stack_legend(ax)
     return ax
 
 
 def difference(comparison: Comparison, ax: Axes | None = None) -> Axes:
-    """Paired difference from the baseline: mean and its 95 % interval, beside the spread over worlds."""
+    """Paired difference from the baseline in percent: mean and its 95 % interval, beside the spread over worlds.
+
+    Where policies differ by large factors the axis is one of ratios, so that the cheap ones can be told apart.
+    """
     ax = new_axes() if ax is None else ax
-    rows = comparison.summary_records()[1:]
-    ax.axvline(0.0, color=INK, linewidth=1.5)
+    rows, wide = comparison.summary_records(), is_wide(comparison)
+    costs = comparison.by_policy("cumulative_cost_usd")
+    place = _as_ratio if wide else _as_percent
+    ax.axvline(place(0.0), color=INK, linewidth=1.5)
+    if wide:
+        ax.set_xscale("log")
     labels = []
-    for at, row in enumerate(rows):
+    for at, row in enumerate(rows[1:]):
         look = policy_look(at + 1)
-        p5, p95 = np.quantile(comparison.difference_usd(at + 1), (0.05, 0.95))
-        ax.plot([p5, p95], [at, at], color=look.colour, alpha=0.3, linewidth=11, solid_capstyle="butt")
-        off = [[row.difference_usd - row.difference_low_usd], [row.difference_high_usd - row.difference_usd]]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            by_world = 100.0 * comparison.difference_usd(at + 1) / np.abs(costs[0])
+        p5, p95 = np.quantile(by_world[np.isfinite(by_world)], (0.05, 0.95)) if np.isfinite(by_world).any() else (0, 0)
+        ax.plot([place(p5), place(p95)], [at, at], color=look.colour, alpha=0.3, linewidth=11, solid_capstyle="butt")
+        mean, low, high = map(place, (row.difference_percent, row.difference_low_percent, row.difference_high_percent))
         ax.errorbar(
-            [row.difference_usd],
+            [mean],
             [at],
-            xerr=np.nan_to_num(np.array(off)),
+            xerr=np.nan_to_num(np.array([[mean - low], [high - mean]])),
             fmt="o",
             color=look.colour,
             markerfacecolor=look.colour if row.comparable else "white",
@@ -164,10 +205,9 @@ def difference(comparison: Comparison, ax: Axes | None = None) -> Axes:
             linewidth=2.4,
             capsize=5,
         )
-        said = f"{_change(row.difference_usd)} ({difference_percent(row)})"
-        ax.annotate(
-            said if row.comparable else f"{said}, not comparable",
-            (row.difference_usd, at),
+        said = ax.annotate(
+            _difference_said(comparison, at + 1),
+            (mean, at),
             xytext=(0, 13),
             textcoords="offset points",
             ha="center",
@@ -175,27 +215,65 @@ def difference(comparison: Comparison, ax: Axes | None = None) -> Axes:
             color=INK if row.comparable else MUTED,
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.8},
         )
-        labels.append(row.policy)
+        labels.append((mean, said))
+    scale = "on a log scale of cost ratios" if wide else "in percent"
     dress(
         ax,
         verdict(comparison).rstrip("."),
         "",
-        f"Cumulative cost less that of {comparison.baseline} in the same world [USD]. Dot: mean, with its 95 % "
-        "interval; bar: 90 % of worlds.\n" + caption(comparison),
+        f"Cumulative cost less that of {comparison.baseline} in the same worlds, {scale}. Dot: mean difference / mean "
+        f"cost of {comparison.baseline}, with its 95 % interval; bar: 90 % of worlds.\n" + caption(comparison),
     )
-    ax.set_yticks(range(len(rows)), labels, fontsize=LABEL)
-    ax.set_ylim(len(rows) - 0.4, -0.8)
+    ax.set_yticks(range(len(rows) - 1), [row.policy for row in rows[1:]], fontsize=LABEL)
+    ax.set_ylim(max(len(rows) - 1, 1) - 0.4, -0.8)
     ax.margins(x=0.12)
+    for mean, said in labels:
+        left = ax.transAxes.inverted().transform(ax.transData.transform((mean, 0.0)))[0]
+        said.set_horizontalalignment("left" if left < _NEAR_EDGE else "right" if left > 1.0 - _NEAR_EDGE else "center")
     ax.grid(axis="y", visible=False)
     ax.grid(axis="x", color=GRID, linewidth=0.8)
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: money_tick(value)))
+    if wide:
+        ax.xaxis.set_major_locator(FixedLocator(_PERCENT_TICKS))
+        ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(
+        FuncFormatter(lambda value, _: _percent_tick(100.0 * (value - 1.0) if wide else value))
+    )
     return ax
+
+
+def _as_percent(percent: float) -> float:
+    return percent
+
+
+def _as_ratio(percent: float) -> float:
+    """Cost / cost of the baseline, kept above zero where a logarithmic axis ends."""
+    return max(1.0 + percent / 100.0, _LEAST_RATIO) if np.isfinite(percent) else percent
+
+
+def _percent_tick(percent: float) -> str:
+    """A tick with the decimals it needs: −99.9 %, but −50 %."""
+    return signed_percent(percent, 0 if abs(percent - round(percent)) < 1e-9 else 1)
+
+
+def _difference_said(comparison: Comparison, number: int) -> str:
+    """The difference from the baseline in money and percent, and how many times the cheapest it costs."""
+    rows = comparison.summary_records()
+    row, best = rows[number], cheapest(comparison)
+    said = f"{_change(row.difference_usd)} ({difference_percent(row)})"
+    if not row.comparable:
+        return f"{said}, not comparable"
+    if number == best or best == 0 or rows[best].cumulative_cost_usd <= 0.0:
+        return said
+    mean, low, high = (scaled(1.0 + found / 100.0) for found in comparison.difference_percent(number, best))
+    bounds = "" if low == DASH else f" [{low}, {high}]"
+    return f"{said}; {mean}{bounds} x {rows[best].policy}"
 
 
 def _label_ends(ax: Axes, ends: list[tuple[float, str, str]]) -> None:
     """The name of each line at its end, moved apart where they would touch."""
-    low, high = ax.get_ylim()
-    heights = [(value - low) / (high - low) for value, _, _ in ends]
+    scale = ax.yaxis.get_transform()
+    low, high = scale.transform(np.array(ax.get_ylim()))
+    heights = [float((scale.transform(np.array([value]))[0] - low) / (high - low)) for value, _, _ in ends]
     for height, placed, (_, text, colour) in zip(heights, apart(heights, _LABEL_GAP), ends, strict=True):
         ax.annotate(
             text,

@@ -6,11 +6,12 @@ from typing import TypeVar
 
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 _Kind = TypeVar("_Kind", bound=Table)
 
 
-def plain_table(title: str, caption: str, kind: type[_Kind]) -> _Kind:
+def plain_table(title: str, caption: str | Text, kind: type[_Kind]) -> _Kind:
     """An empty table of some kind, dressed."""
     return kind(
         title=title,

@@ -27,12 +27,16 @@ _MOST_APART = 4.0
 
 
 def save_plots(comparison: Comparison, folder: str | Path) -> list[Path]:
-    """Write every picture as PNG for slides and SVG for print; equal studies make equal bytes."""
+    """Write every picture as PNG for slides and SVG for print; equal studies make equal bytes.
+
+    A single policy has no picture of differences. What was written is given back.
+    """
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
+    differences = [("difference", _figure_of(difference(comparison)))] if len(comparison.policies) > 1 else []
     figures = (
         ("cumulative_cost", _figure_of(cumulative_cost(comparison))),
-        ("difference", _figure_of(difference(comparison))),
+        *differences,
         ("spend_by_account", _multiples(comparison, spend_by_account, "Spend by account", SPEND_LABELS)),
         ("fleet", _multiples(comparison, fleet, "GPUs by tenure", TENURE_LABELS)),
         ("demand", _figure_of(demand(comparison))),
@@ -63,7 +67,7 @@ def _multiples(
         y_label = ax.get_ylabel() if at % columns == 0 else ""
         dress(ax, f"{name} (baseline)" if at == 0 else name, y_label, size=0.8)
         ax.set_xlabel("")
-        date_axis(ax, most_ticks=4)
+        date_axis(ax, comparison.n_days, most_ticks=4)
         handles, labels = ax.get_legend_handles_labels()
         found.update(zip(labels, handles, strict=True))
         legend = ax.get_legend()

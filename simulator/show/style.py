@@ -9,10 +9,10 @@ from textwrap import fill
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
-from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, DateFormatter, DayLocator, date2num
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from simulator.laws.units import FloatArray
 from simulator.show.money import count_tick, money_tick
@@ -30,6 +30,10 @@ _DASHES: tuple[tuple[int, tuple[float, ...]], ...] = (
     (0, (3.0, 1.5)),
     (0, (8.0, 2.0, 1.5, 2.0, 1.5, 2.0)),
 )
+_FEW_DECADES = 3000.0
+"""An axis that spans less has room for 2 and 5 between the powers of ten."""
+_WIDE_SPREAD = 8.0
+_SHORT_DAYS = 10
 _TITLE_LETTERS, _CAPTION_LETTERS = 100, 135
 """Letters that fit across a slide."""
 _HATCHES = ("", "//", "..", "\\\\", "xx", "--")
@@ -84,8 +88,12 @@ def dress(ax: Axes, title: str, y_label: str, below: str = "", size: float = 1.0
     return ax
 
 
-def date_axis(ax: Axes, most_ticks: int = 9) -> None:
-    """Dates that do not run into each other."""
+def date_axis(ax: Axes, n_days: int, most_ticks: int = 9) -> None:
+    """Dates that do not run into each other; whole days in a very short run."""
+    if is_short(n_days):
+        ax.xaxis.set_major_locator(DayLocator(interval=n_days // most_ticks + 1))  # type: ignore[no-untyped-call]
+        ax.xaxis.set_major_formatter(DateFormatter("%b-%d"))  # type: ignore[no-untyped-call]
+        return
     locator = AutoDateLocator(minticks=2, maxticks=most_ticks)  # type: ignore[no-untyped-call]
     ax.xaxis.set_major_locator(locator)
     formatter = ConciseDateFormatter(  # type: ignore[no-untyped-call]
@@ -95,9 +103,15 @@ def date_axis(ax: Axes, most_ticks: int = 9) -> None:
 
 
 def money_axis(ax: Axes) -> None:
-    """Amounts as people say them."""
+    """Amounts as people say them, round ones where the axis is logarithmic."""
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: money_tick(value)))
-    ax.yaxis.set_major_locator(MaxNLocator(6))
+    if ax.get_yscale() != "log":
+        ax.yaxis.set_major_locator(MaxNLocator(6))
+        return
+    low, high = ax.get_ylim()
+    steps = (1.0, 2.0, 5.0) if high < _FEW_DECADES * low else (1.0,)
+    ax.yaxis.set_major_locator(LogLocator(subs=steps, numticks=20))
+    ax.yaxis.set_minor_locator(NullLocator())
 
 
 def count_axis(ax: Axes) -> None:
@@ -136,6 +150,17 @@ def stack_legend(ax: Axes) -> None:
     """Top of the stack first."""
     handles, labels = ax.get_legend_handles_labels()
     ax.legend(handles[::-1], labels[::-1], loc="upper left", frameon=False, fontsize=LABEL)
+
+
+def is_wide(comparison: Comparison) -> bool:
+    """Whether policies differ so much that on a linear axis the cheap ones all lie on the floor."""
+    costs = [row.cumulative_cost_usd for row in comparison.summary_records()]
+    return min(costs) > 0.0 and max(costs) > _WIDE_SPREAD * min(costs)
+
+
+def is_short(n_points: int) -> bool:
+    """Whether there are so few days that each is drawn as a step."""
+    return n_points < _SHORT_DAYS
 
 
 def cheapest(comparison: Comparison) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 
@@ -14,10 +14,13 @@ from rich.text import Text
 
 from simulator.show.money import money, percent, scaled, signed, signed_percent
 from simulator.show.plain_table import plain_table
-from simulator.study.comparison import Comparison, SummaryRow
+from simulator.study.comparison import TIE, Comparison, SummaryRow, worlds_said
 
 _UNLIMITED = 10_000
 _SMALL_PERCENT = 10.0
+_TIE_PERCENT = 100.0 * TIE
+_FITTED_TOKENS_PER_PARAMETER = 1000.0
+"""Beyond this the loss law is far from the runs it was fitted on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ def comparison_table(comparison: Comparison) -> Table:
 
 
 class _FittingTable(Table):
-    """A table that gives up whole columns rather than letters where there is no room."""
+    """A table that gives up whole columns rather than letters, and then stands in blocks, where there is no room."""
 
     spare: dict[str, int]
 
@@ -59,12 +62,31 @@ class _FittingTable(Table):
         shown = copy(self)
         shown.columns = list(self.columns)
         least = sorted((header for header, spare in self.spare.items() if spare), key=lambda key: -self.spare[key])
-        while (
-            least and Measurement.get(console, options.update(max_width=_UNLIMITED), shown).maximum > options.max_width
-        ):
+        unlimited = options.update(max_width=_UNLIMITED)
+        while Measurement.get(console, unlimited, shown).maximum > options.max_width:
+            if not least:
+                yield from self._blocks(options.max_width)
+                return
             shown.columns = [column for column in shown.columns if column.header != least[0]]
             del least[0]
         yield from Table.__rich_console__(shown, console, options)
+
+    def _blocks(self, width: int) -> Iterator[Text]:
+        """A block of lines per row, a figure a line."""
+        first, *others = self.columns
+        headers = [" ".join(str(column.header).split()) for column in others]
+        label = max(map(len, headers))
+        yield Text(str(self.title), style="bold")
+        rows = zip(first.cells, *(column.cells for column in others), strict=True)
+        for name, *cells in rows:
+            yield Text(f"\n{name}", style="bold")
+            for header, cell in zip(headers, cells, strict=True):
+                figure = cell if isinstance(cell, Text) else Text(str(cell))
+                fits = 1 + label + 2 + len(figure) <= width
+                yield Text(f" {header:{label}}  " if fits else f" {header}\n   ") + figure
+        yield Text("")
+        if isinstance(self.caption, Text):
+            yield self.caption
 
 
 def _columns(baseline: str) -> tuple[_Column, ...]:
@@ -79,7 +101,7 @@ def _columns(baseline: str) -> tuple[_Column, ...]:
         _Column("Train\nshare", lambda row: percent(row.training_share), 2),
         _Column("Tokens\nserved", lambda row: percent(row.served_share, 1)),
         _Column("Days\nlate", lambda row: f"{row.days_late:.3g}"),
-        _Column("GPUs\nbusy", lambda row: percent(row.utilization), 3),
+        _Column("GPUs\nused", lambda row: percent(row.utilization), 3),
         _Column("$ per M\ntokens", lambda row: scaled(row.usd_per_million_tokens), 1),
     )
 
@@ -97,8 +119,8 @@ def verdict(comparison: Comparison) -> str:
     size = f"{abs(best.difference_percent):.{_decimals(best.difference_percent)}f} %"
     change = f"{size} {'less' if best.difference_usd < 0.0 else 'more'}"
     interval = _interval(best)
-    if best.difference_usd == 0.0:
-        return f"Nothing costs less than {base.policy}: {best.policy} costs the same."
+    if _is_tie(best):
+        return f"{best.policy} and {base.policy} cost the same: there is no difference worth naming."
     if _undecided(best):
         return (
             f"{best.policy} and {base.policy} cannot be told apart: {best.policy} costs {change}{interval}; "
@@ -109,7 +131,7 @@ def verdict(comparison: Comparison) -> str:
     if best.replications == 1:
         return f"{best.policy} costs {change} than {base.policy}; service equal. One world gives no interval."
     second = _runner_up(comparison, rows, best)
-    worlds = f"cheapest in {_count(best.chance_cheapest * best.replications)} of {_worlds(best.replications)}"
+    worlds = f"cheapest in {_count(best.chance_cheapest * best.replications)} of {worlds_said(best.replications)}"
     return f"{best.policy} costs {change} than {base.policy}{interval}; service equal; {worlds}.{second}"
 
 
@@ -121,8 +143,11 @@ def _runner_up(comparison: Comparison, rows: Sequence[SummaryRow], best: Summary
     second = min(others, key=lambda row: row.cumulative_cost_usd)
     change, low, high = comparison.difference_percent(rows.index(second), rows.index(best))
     decimals = _decimals(change)
+    if max(abs(change), abs(low), abs(high)) < _TIE_PERCENT:
+        return f" Next is {second.policy}, with no difference worth naming."
     bounds = f"[{signed(low, decimals)}, {signed(high, decimals)}]"
-    return f" Next is {second.policy}, {change:.{decimals}f} % more {bounds}."
+    apart = ": the two cannot be told apart" if low <= 0.0 <= high else ""
+    return f" Next is {second.policy}, {change:.{decimals}f} % more {bounds}{apart}."
 
 
 def _against(row: SummaryRow, *, is_baseline: bool) -> Text:
@@ -158,14 +183,20 @@ def _decimals(change_percent: float) -> int:
 
 
 def _colour(row: SummaryRow) -> str:
-    if _undecided(row):
+    if _undecided(row) or _is_tie(row):
         return ""
     return "green" if row.difference_usd < 0.0 else "red"
 
 
 def _undecided(row: SummaryRow) -> bool:
-    """Whether the interval of the difference holds zero; a single world has no interval."""
-    return row.difference_low_usd <= 0.0 <= row.difference_high_usd
+    """Whether the interval of the difference, as it is printed, holds zero; a single world has no interval."""
+    return row.difference_low_percent <= 0.0 <= row.difference_high_percent
+
+
+def _is_tie(row: SummaryRow) -> bool:
+    """Whether the difference is surely too small to be worth naming."""
+    percents = (row.difference_percent, row.difference_low_percent, row.difference_high_percent)
+    return all(abs(value) < _TIE_PERCENT for value in percents if math.isfinite(value))
 
 
 def _interval(row: SummaryRow) -> str:
@@ -179,10 +210,18 @@ def _interval(row: SummaryRow) -> str:
 
 
 def _caption(comparison: Comparison, rows: Sequence[SummaryRow]) -> Text:
+    worlds = worlds_said(comparison.replications)
     lines = [
-        f"{_worlds(comparison.replications)}, seed {comparison.seed}: the same for every policy, differences paired.",
-        "Wins: part of the worlds in which no comparable policy is cheaper.",
+        f"{worlds}, seed {comparison.seed}: the same for every policy, differences paired.",
+        "Wins: part of the worlds in which no comparable policy is cheaper by 0.01 % or more; ties are split.",
+        "GPUs used: GPU-hours with work allocated to them / GPU-hours held or rented.",
     ]
+    most = max((release.training_tokens_per_parameter for release in comparison.releases), default=0.0)
+    if most > _FITTED_TOKENS_PER_PARAMETER:
+        lines.append(
+            f"Up to {float(f'{most:.2g}'):,.0f} training tokens per parameter: far beyond the runs the loss law was "
+            "fitted on; what overtraining saves is likely overstated."
+        )
     lines += [f"Not comparable: {row.policy} {row.reason}." for row in rows if not row.comparable]
     crossed = [f"{row.policy} {row.break_even_date}" for row in rows if row.break_even_date is not None]
     if crossed:
@@ -193,10 +232,6 @@ def _caption(comparison: Comparison, rows: Sequence[SummaryRow]) -> Text:
 def _span(comparison: Comparison) -> str:
     last = comparison.scenario.calendar.date_of(comparison.n_days - 1)
     return f"{comparison.scenario.start} to {last}"
-
-
-def _worlds(number: int) -> str:
-    return "1 world" if number == 1 else f"{number} worlds"
 
 
 def _count(number: float) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
@@ -18,6 +20,7 @@ from simulator.show.style import (
     count_axis,
     date_axis,
     dress,
+    is_short,
     new_axes,
     part_look,
     policy_look,
@@ -38,16 +41,16 @@ def fleet(comparison: Comparison, ax: Axes | None = None, policy: str | None = N
     ax = new_axes() if ax is None else ax
     number = cheapest(comparison) if policy is None else comparison.policy_names.index(policy)
     gpus = comparison.days.gpus[number] / comparison.replications
-    dates = as_dates(_blocks_start(comparison.dates))
-    parts = ax.stackplot(dates, [_block_means(row) for row in gpus], labels=TENURE_LABELS)
+    dates, step = _edges(_blocks_start(comparison.dates))
+    parts = ax.stackplot(dates, [_drawn(_block_means(row)) for row in gpus], labels=TENURE_LABELS, step=step)
     for at, part in enumerate(parts):
         look = part_look(at)
         part.set(facecolor=look.colour, hatch=look.hatch, edgecolor="white", linewidth=0.0)
     name = comparison.policy_names[number]
     dress(ax, f"{name}: GPUs by tenure", "GPUs", f"Mean over worlds{_by_week(comparison)}. {caption(comparison)}")
-    date_axis(ax)
+    date_axis(ax, comparison.n_days)
     count_axis(ax)
-    ax.set_xlim(dates[0], max(dates[-1], dates[0] + 1.0))
+    ax.set_xlim(dates[0], dates[-1])
     stack_legend(ax)
     return ax
 
@@ -55,24 +58,36 @@ def fleet(comparison: Comparison, ax: Axes | None = None, policy: str | None = N
 def demand(comparison: Comparison, ax: Axes | None = None) -> Axes:
     """Tokens asked for, as a fan over worlds, and what each policy that refuses some leaves unserved."""
     ax = new_axes() if ax is None else ax
-    dates = as_dates(_blocks_start(comparison.dates))
-    asked = _block_means(comparison.days.asked_tokens.astype(np.float64))
+    dates, step = _edges(_blocks_start(comparison.dates))
+    drawstyle: Literal["steps-post", "default"] = "default" if step is None else "steps-post"
+    asked = _drawn(_block_means(comparison.days.asked_tokens.astype(np.float64)))
     p5, p25, p75, p95 = np.quantile(asked, (0.05, 0.25, 0.75, 0.95), axis=0)
     mean = asked.mean(axis=0)
-    ax.fill_between(dates, p5, p95, color=PETROFF[0], alpha=0.18, linewidth=0, label="asked, 90 % of worlds")
-    ax.fill_between(dates, p25, p75, color=PETROFF[0], alpha=0.30, linewidth=0, label="asked, 50 % of worlds")
-    ax.plot(dates, mean, color=INK, linewidth=2.2, label="asked, mean")
+    ax.fill_between(dates, p5, p95, color=PETROFF[0], alpha=0.18, linewidth=0, step=step, label="asked, 90 % of worlds")
+    ax.fill_between(
+        dates, p25, p75, color=PETROFF[0], alpha=0.30, linewidth=0, step=step, label="asked, 50 % of worlds"
+    )
+    ax.plot(dates, mean, color=INK, linewidth=2.2, drawstyle=drawstyle, label="asked, mean")
     share = comparison.by_policy("served_share").mean(axis=1)
     refusing = [number for number in np.argsort(share) if share[number] < _ALL_SERVED]
     for number in refusing:
         look = policy_look(int(number))
-        served = _block_means(comparison.days.served_tokens[number] / comparison.replications)
+        served = _drawn(_block_means(comparison.days.served_tokens[number] / comparison.replications))
         name = comparison.policy_names[number]
-        ax.plot(dates, served, color=look.colour, linestyle=look.dash, linewidth=2.2, label=f"served by {name}, mean")
+        label = f"served by {name}, mean"
+        ax.plot(dates, served, color=look.colour, linestyle=look.dash, linewidth=2.2, drawstyle=drawstyle, label=label)
         if number == refusing[0]:
             unserved = f"unserved by {name}, {percent(1.0 - share[number], 1)} of all tokens"
             ax.fill_between(
-                dates, served, mean, facecolor="none", edgecolor=PETROFF[2], hatch="//", linewidth=0, label=unserved
+                dates,
+                served,
+                mean,
+                facecolor="none",
+                edgecolor=PETROFF[2],
+                hatch="//",
+                linewidth=0,
+                step=step,
+                label=unserved,
             )
     worst = comparison.policy_names[refusing[0]] if refusing else ""
     title = f"Demand, and what {worst} leaves unserved" if refusing else "Demand: every policy serves what is asked"
@@ -82,15 +97,28 @@ def demand(comparison: Comparison, ax: Axes | None = None) -> Axes:
         "user tokens per day",
         f"Quantiles and means over worlds{_by_week(comparison)}. {caption(comparison)}",
     )
-    date_axis(ax)
+    date_axis(ax, comparison.n_days)
     if mean.min() > 0.0 and p95.max() / mean.min() > _LOG_FROM:
         ax.set_yscale("log")
     else:
         ax.set_ylim(0.0, max(float(p95.max()), float(mean.max())) * _ROOM_FOR_LEGEND)
     count_axis(ax)
-    ax.set_xlim(dates[0], max(dates[-1], dates[0] + 1.0))
+    ax.set_xlim(dates[0], dates[-1])
     stack_legend(ax)
     return ax
+
+
+def _edges(dates: npt.NDArray[np.datetime64]) -> tuple[FloatArray, Literal["post"] | None]:
+    """Where to draw each point; in a very short run each day is a step as wide as the day."""
+    days = as_dates(dates)
+    return (np.append(days, days[-1] + 1.0), "post") if is_short(days.size) else (days, None)
+
+
+def _drawn(values: FloatArray) -> FloatArray:
+    """The values to go with `_edges` [..., day]."""
+    if not is_short(values.shape[-1]):
+        return values
+    return np.concatenate([values, values[..., -1:]], axis=-1)
 
 
 def _block_days(n_days: int) -> int:

@@ -27,8 +27,10 @@ LATE_TOLERANCE_DAYS = 0.5
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _SURE = 0.975
 _WORST = 0.05
-_TIE = 1e-9
-"""Costs closer than this part of them are equal."""
+_ROUNDING = 1e-9
+"""Costs closer than this part of them differ by rounding alone."""
+TIE = 1e-4
+"""Costs closer than this part of them are a tie: no difference worth naming."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class SummaryRow:
     difference_low_percent: float
     difference_high_percent: float
     chance_cheapest: float
-    """Share of worlds in which no comparable policy is cheaper; ties are split."""
+    """Share of worlds in which no comparable policy is cheaper; ties, within 0.01 % of it, are split."""
     regret_usd: float
     """Mean cost above the cheapest comparable policy of each world."""
     training_share: float
@@ -161,7 +163,7 @@ class Comparison:
         """Paired difference of two policies' cost [replication]; rounding counts as no difference."""
         cost = self.by_policy("cumulative_cost_usd")
         off: FloatArray = cost[policy] - cost[against]
-        return np.where(np.abs(off) > _TIE * np.abs(cost[against]), off, 0.0)
+        return np.where(np.abs(off) > _ROUNDING * np.abs(cost[against]), off, 0.0)
 
     def difference_percent(self, policy: int, against: int = 0) -> tuple[float, float, float]:
         """Mean paired difference / mean cost of the other policy, and its 95 % interval [%].
@@ -176,7 +178,7 @@ class Comparison:
     def break_even_date(self, policy: int) -> date | None:
         """When this policy's mean cash falls back to the baseline's for good, having been above it."""
         spent = self.mean_cumulative_cash_usd()
-        dearer = spent[policy] > spent[0] * (1.0 + _TIE)
+        dearer = spent[policy] > spent[0] * (1.0 + _ROUNDING)
         last = np.flatnonzero(dearer)[-1:]
         if last.size == 0 or last[0] == self.n_days - 1:
             return None
@@ -186,7 +188,7 @@ class Comparison:
         """Why this policy cannot be compared with the baseline, in words; nothing if it can."""
         missed = np.sum(self.by_policy("quality_met") == 0.0, axis=1)
         if missed[policy]:
-            return f"misses its quality target in {missed[policy]} of {_worlds(self.replications)}"
+            return f"misses its quality target in {missed[policy]} of {worlds_said(self.replications)}"
         if missed[0]:
             return f"{self.baseline} misses its quality target, so nothing can be called cheaper than it"
         served = self.by_policy("served_share").mean(axis=1)
@@ -329,7 +331,7 @@ def _chances(cost: FloatArray, comparable: npt.NDArray[np.bool_]) -> FloatArray:
     chances = np.full(cost.shape[0], np.nan)
     if comparable.any():
         best = cost[comparable].min(axis=0)
-        cheapest = cost[comparable] <= best + _TIE * np.abs(best)
+        cheapest = cost[comparable] <= best + TIE * np.abs(best)
         chances[comparable] = (cheapest / cheapest.sum(axis=0)).mean(axis=1)
     return chances
 
@@ -342,5 +344,6 @@ def _regrets(cost: FloatArray, comparable: npt.NDArray[np.bool_]) -> FloatArray:
     return regrets
 
 
-def _worlds(number: int) -> str:
+def worlds_said(number: int) -> str:
+    """So many worlds, in words."""
     return "1 world" if number == 1 else f"{number} worlds"

@@ -39,17 +39,19 @@ class ScenarioError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One mistake: the key, the rule it breaks, the value given and the nearest right one, where there are any."""
+    """One mistake: the key, the rule it breaks, the value given, the nearest right one, and what else would do."""
 
     key: KeyPath
     rule: str
     value: str | None = None
     nearest: str | None = None
+    hint: str | None = None
 
     def __str__(self) -> str:
         got = "" if self.value is None else f" (got {self.value})"
         mean = "" if self.nearest is None else f"; did you mean {self.nearest!r}?"
-        return f"{dotted(self.key)}{': ' if self.key else ''}{self.rule}{got}{mean}"
+        hint = "" if self.hint is None else f"; {self.hint}"
+        return f"{dotted(self.key)}{': ' if self.key else ''}{self.rule}{got}{mean}{hint}"
 
 
 def dotted(key: KeyPath) -> str:

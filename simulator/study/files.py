@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -77,22 +77,28 @@ def load_study(
         options.append(Setting("--replications", ("study", "replications"), replications))
     if policies:
         options.append(Setting("--policy", ("study", "policies"), list(policies)))
-    found = declared(path, overrides, options)
+    return _study(declared(path, overrides, options), is_compared=True)
+
+
+def load_scenario(path: str | Path, overrides: Sequence[str] = ()) -> Scenario:
+    """Read a scenario file, or one that comes with labspend; see `load_study`."""
+    return _study(declared(path, overrides), is_compared=False).scenario
+
+
+def _study(found: Declared, *, is_compared: bool) -> Study:
+    """What was declared, if nothing is wrong with it; policies must suit the market only if they are compared."""
     wrong: list[Problem] = []
     scenario = _scenario(found, wrong)
     inputs = _validated(StudyInputs, found.tables.get("study", {}), ("study",), wrong)
     policy_inputs = _policy_inputs(found, wrong)
     known = _policies(policy_inputs, wrong) if not wrong else ()
     chosen = _chosen(inputs.policies, known, wrong) if inputs is not None and not wrong else ()
+    if is_compared and scenario is not None and not wrong:
+        wrong += _unsuited(chosen, scenario, found)
     if wrong or scenario is None or inputs is None:
         raise found.error(wrong)
-    text = _resolved(scenario, inputs, policy_inputs)
+    text = study_toml(scenario, inputs, policy_inputs)
     return Study(scenario, chosen, inputs.seed, inputs.replications, found.path, text)
-
-
-def load_scenario(path: str | Path, overrides: Sequence[str] = ()) -> Scenario:
-    """Read a scenario file, or one that comes with labspend; see `load_study`."""
-    return load_study(path, overrides).scenario
 
 
 def _scenario(found: Declared, wrong: list[Problem]) -> Scenario | None:
@@ -203,8 +209,26 @@ def _chosen(names: tuple[str, ...], known: tuple[Policy, ...], wrong: list[Probl
     return tuple(by_name[name] for name in names if name in by_name)
 
 
-def _resolved(scenario: Scenario, study: StudyInputs, policies: tuple[PolicyInputs, ...]) -> str:
-    """The whole study as TOML."""
+def _unsuited(policies: tuple[Policy, ...], scenario: Scenario, found: Declared) -> list[Problem]:
+    """What the policies to compare need of the scenario and do not find, each need once."""
+    needs: dict[str, tuple[Misplaced, list[str]]] = {}
+    for policy in policies:
+        check = getattr(policy.procurement, "check", None)
+        try:
+            if check is not None:
+                check(scenario)
+        except Misplaced as error:
+            needs.setdefault(str(error), (error, []))[1].append(repr(policy.name))
+    hint = "or name the policies to compare in [study] policies or with --policy"
+    return [
+        replace(problem, rule=f"{problem.rule}, for {', '.join(names)}", hint=hint)
+        for error, names in needs.values()
+        for problem in (misplaced(error, (), found.tables),)
+    ]
+
+
+def study_toml(scenario: Scenario, study: StudyInputs, policies: tuple[PolicyInputs, ...]) -> str:
+    """The whole study as TOML, every default written out; it loads to an equal study."""
     tables = scenario.model_dump(exclude_none=True) | {"study": study.model_dump()}
     if policies:
         tables["policy"] = [inputs.model_dump(exclude_none=True) for inputs in policies]

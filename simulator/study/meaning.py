@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from datetime import timedelta
 
+from simulator.laws.units import DAYS_PER_YEAR
 from simulator.study.files import Study
 from simulator.world.scenario import Scenario
 
@@ -37,6 +39,12 @@ def _demand(scenario: Scenario) -> Iterator[str]:
         low, high = (expected * math.exp(step * sd - sd**2 / 2.0) for step in (-_TEN_PERCENT, _TEN_PERCENT))
         spread = f"in 8 worlds of 10 from {low:.3g} to {high:.3g}" if sd else "the same in every world"
         yield f"  {when:5}  from {calendar.date_of(day)}  {expected:.3g} expected, {spread}"
+    trace = scenario.demand.trace
+    if trace is not None and trace.first_day is not None:
+        last = trace.first_day + timedelta(days=len(trace.tokens) - 1)
+        source = f" from {trace.csv}" if trace.csv else ""
+        yield f"  Recorded{source}: {len(trace.tokens):,} days, {trace.first_day} to {last}, the same in every world."
+        yield "  After it, growth goes on from the level of its last week, with weekdays and noise as declared."
     shocks = scenario.demand.shocks
     if shocks.per_year:
         fade = f"fading over {shocks.decay_days:g} days"
@@ -57,7 +65,7 @@ def _releases(scenario: Scenario) -> Iterator[str]:
 
 def _prices(scenario: Scenario) -> Iterator[str]:
     paid = 1.0 - scenario.market.negotiated_discount
-    yield "GPUs on offer, at the price paid on the first day [USD]:"
+    yield "GPUs on offer, at the price paid, as quoted for the first day [USD]:"
     for quote in scenario.market.quote:
         rents = [f"{quote.on_demand_usd_per_gpu_hour * paid:.2f} an hour on demand"]
         if quote.spot_usd_per_gpu_hour is not None:
@@ -69,6 +77,18 @@ def _prices(scenario: Scenario) -> Iterator[str]:
         yield f"  {quote.accelerator}{since}: {', '.join(rents)}"
     for term in scenario.market.commitment:
         yield f"  Reserved for {term.term_days} days: {term.discount:.0%} off on demand"
+    fall = scenario.market.rental_fall_per_year
+    if fall:
+        yield f"  From then on rents {'fall' if fall > 0.0 else 'rise'} by {abs(fall):.0%} a year, noise apart."
+    shocks = scenario.market.rental_shocks
+    if shocks.per_year:
+        days = shocks.decay_days
+        lasting = shocks.per_year * shocks.size * days / DAYS_PER_YEAR
+        way = "raise" if lasting > 0.0 else "lower"
+        yield (
+            f"  Rental shocks: {shocks.per_year:g} a year, {shocks.size:+.0%} at first, fading over {days:g} days; "
+            f"they {way} mean rents, in the long run by about {abs(lasting):.0%}."
+        )
 
 
 def _policies(study: Study) -> list[str]:

@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,7 @@ class Declared:
     def error(self, problems: Sequence[Problem]) -> ScenarioError:
         """All problems in one error, each with its place, in order of place."""
         placed = sorted(((self.origin(found.key), found) for found in problems), key=_order)
-        return ScenarioError("\n".join(f"{origin}: {found}" for origin, found in placed))
+        return ScenarioError("\n".join(f"{origin}: {_told(found, origin)}" for origin, found in placed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,11 @@ class Setting:
     source: str
     keys: tuple[str, ...]
     value: Any
+
+
+def _told(found: Problem, origin: Origin) -> Problem:
+    """The problem as its author should read it: an option's name says more than the key it stands for."""
+    return replace(found, key=()) if origin.line is None and origin.source != _SET else found
 
 
 def _order(placed: tuple[Origin, Problem]) -> tuple[int, int]:
@@ -74,6 +79,8 @@ def packaged_scenarios() -> dict[str, Path]:
 
 def find_scenario(name: str | Path) -> Path:
     """The file of that name: on disk, on disk with .toml, or among those that come with labspend."""
+    if not str(name).strip():
+        raise ScenarioError(f"{str(name)!r}: must be the name of a scenario.{_packaged_said()}")
     path = Path(name)
     for on_disk in (path, path.with_name(f"{path.name}.toml") if path.name else path):
         if on_disk.is_file():
@@ -85,10 +92,13 @@ def find_scenario(name: str | Path) -> Path:
         raise ScenarioError(f"{name}: is a folder or a device, not a scenario file")
     mean = nearest(path.name.removesuffix(".toml"), packaged)
     raise ScenarioError(
-        f"{name}: there is no such file"
-        + (f"; did you mean {mean!r}?" if mean else "")
-        + (f" Scenarios that come with labspend: {', '.join(packaged)}." if packaged else "")
+        f"{name}: there is no such file{f'; did you mean {mean!r}?' if mean else '.'}{_packaged_said()}"
     )
+
+
+def _packaged_said() -> str:
+    names = ", ".join(packaged_scenarios())
+    return f" Scenarios that come with labspend: {names}." if names else ""
 
 
 def declared(name: str | Path, overrides: Sequence[str], options: Sequence[Setting] = ()) -> Declared:

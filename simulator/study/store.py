@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import platform
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from hashlib import sha256
@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pydantic import BaseModel
 
 from simulator import __version__
-from simulator.lab.policy import Policy
 from simulator.study.comparison import Comparison, SummaryRow, date_columns
+from simulator.study.restated import parts_said, study_text_of
 from simulator.study.summary import OrderRow, ReleaseRow
 
 SUMMARY, REPLICATIONS, DAILY = "summary.csv", "replications.parquet", "daily.parquet"
@@ -45,7 +44,14 @@ class Stored:
     scenario_text: str
 
 
-def save(comparison: Comparison, folder: str | Path, *, command: str = "", study_text: str = "") -> None:
+def save(
+    comparison: Comparison,
+    folder: str | Path,
+    *,
+    command: str = "",
+    study_text: str = "",
+    pictures: Callable[[Comparison, Path], object] | None = None,
+) -> None:
     """Write a study to a new or empty folder.
 
     Parameters
@@ -57,7 +63,10 @@ def save(comparison: Comparison, folder: str | Path, *, command: str = "", study
     command
         The command that made the study, for the manifest.
     study_text
-        The scenario as TOML, every value written out.
+        The study as TOML, every value written out. By default it is made from the comparison; of a policy that
+        is hand-written in Python, which no file can hold, it has the name and the parts as a comment.
+    pictures
+        Writes pictures of a comparison to a folder, as `simulator.show.plots.save_plots` does; default: none.
 
     Raises
     ------
@@ -74,7 +83,9 @@ def save(comparison: Comparison, folder: str | Path, *, command: str = "", study
         _write_parquet(comparison.daily_table, aside / DAILY)
         _write_csv(comparison.releases_table, aside / RELEASES)
         _write_csv(comparison.orders_table, aside / ORDERS)
-        (aside / SCENARIO).write_bytes(study_text.encode())
+        (aside / SCENARIO).write_bytes((study_text or study_text_of(comparison)).encode())
+        if pictures is not None:
+            pictures(comparison, aside)
         manifest = _manifest(comparison, command, aside)
         (aside / MANIFEST).write_bytes((json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode())
 
@@ -158,7 +169,7 @@ def _manifest(comparison: Comparison, command: str, written: Path) -> dict[str, 
         "seed": comparison.seed,
         "replications": comparison.replications,
         "baseline": comparison.baseline,
-        "policies": [_described(policy) for policy in comparison.policies],
+        "policies": [{"name": policy.name, **parts_said(policy)} for policy in comparison.policies],
         "command": command,
         "versions": {
             "labspend": __version__,
@@ -180,20 +191,3 @@ def _manifest(comparison: Comparison, command: str, written: Path) -> dict[str, 
             path.name: sha256(path.read_bytes()).hexdigest() for path in sorted(written.iterdir()) if path.is_file()
         },
     }
-
-
-def _described(policy: Policy) -> dict[str, str]:
-    parts = {"recipe": policy.recipe, "procurement": policy.procurement, "forecast": policy.forecast}
-    return {"name": policy.name, **{part: _said(found) for part, found in parts.items()}}
-
-
-def _said(part: object) -> str:
-    """The class of a policy's part, with its inputs if they are declared."""
-    name = type(part).__qualname__
-    if not isinstance(part, BaseModel):
-        return name
-    # Sets come in any order; in a manifest they come in one.
-    inputs = {
-        key: sorted(found) if isinstance(found, list) else found for key, found in part.model_dump(mode="json").items()
-    }
-    return f"{name} {json.dumps(inputs)}"

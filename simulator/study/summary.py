@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +12,8 @@ from simulator.lab.books import FLOWS, Account, Use
 from simulator.lab.dispatch import Dispatch
 from simulator.lab.lab import Run
 from simulator.lab.orders import Tenure
+from simulator.laws.finance import discount_factors
 from simulator.laws.units import (
-    DAYS_PER_YEAR,
     HOURS_PER_DAY,
     TOKENS_PER_MILLION_TOKENS,
     FloatArray,
@@ -66,7 +65,7 @@ class RunSummary:
     quality_met: bool
     """Whether every model decided in the window reaches its target."""
     utilization: float
-    """GPU-hours used / GPU-hours held or rented."""
+    """GPU-hours with work allocated to them / GPU-hours held or rented."""
     usd_per_million_tokens: float
     """Cumulative cost / tokens served."""
     peak_cash_usd: float
@@ -235,7 +234,7 @@ def _summarize(run: Run, releases: tuple[ReleaseRow, ...], moved: FloatArray, gp
     return RunSummary(
         cumulative_cost_usd=cost,
         cost_before_inventory_usd=float(moved.sum()),
-        present_value_usd=float(by_day @ _discount(scenario.discount_per_year, by_day.size)),
+        present_value_usd=float(by_day @ discount_factors(np.arange(by_day.size), scenario.discount_per_year)),
         opening_usd=float(accounts[list(_OPENING)].sum()),
         closing_usd=float(accounts[list(_CLOSING)].sum()),
         unserved_usd=unserved / TOKENS_PER_MILLION_TOKENS * scenario.unserved_usd_per_million_tokens,
@@ -257,13 +256,6 @@ def _summarize(run: Run, releases: tuple[ReleaseRow, ...], moved: FloatArray, gp
         peak_gpus=float(gpus.sum(axis=0).max()),
         stranded_usd=left * max(idle_lately, 0.0) if left != 0.0 else 0.0,
     )
-
-
-@lru_cache(maxsize=4)
-def _discount(discount_per_year: float, n_days: int) -> FloatArray:
-    """What a dollar of each day is worth on day 0."""
-    factors: FloatArray = (1.0 + discount_per_year) ** (-np.arange(n_days) / DAYS_PER_YEAR)
-    return factors
 
 
 def _gpus(used: Dispatch) -> FloatArray:

@@ -12,7 +12,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
-from small_study import BUY, CAPPED, OVERTRAIN, RENT, growing_lab
+from small_study import BUY, CAPPED, OVERTRAIN, RENT, RESERVE, growing_lab, with_costs
 
 from simulator.show import plots
 from simulator.show.money import money
@@ -116,8 +116,9 @@ def test_difference_shows_mean_and_interval(comparison: Comparison) -> None:
     assert "not comparable" not in texts(ax)[0]
     for row, container in zip(rows, ax.containers, strict=True):
         dot, _, (bar,) = container
-        assert dot.get_xdata()[0] == row.difference_usd
-        assert bar.get_segments()[0][:, 0] == pytest.approx([row.difference_low_usd, row.difference_high_usd])
+        assert dot.get_xdata()[0] == row.difference_percent
+        interval = [row.difference_low_percent, row.difference_high_percent]
+        assert bar.get_segments()[0][:, 0] == pytest.approx(interval)
 
 
 def test_pictures_are_written_and_stable(comparison: Comparison, tmp_path: Path) -> None:
@@ -131,7 +132,57 @@ def test_pictures_are_written_and_stable(comparison: Comparison, tmp_path: Path)
 
 
 def test_a_very_short_study_of_one_policy_can_be_drawn(tmp_path: Path) -> None:
-    assert save_plots(compare(growing_lab(35), (RENT,), replications=1), tmp_path)
+    written = save_plots(compare(growing_lab(35), (RENT,), replications=1), tmp_path)
+    assert len(written) == 2 * 4
+    assert all(path.is_file() for path in written)
+    assert not [path.name for path in tmp_path.iterdir() if path.name.startswith("difference")]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("days", [1, 2, 9])
+def test_a_study_of_days_shows_all_it_has(days: int, tmp_path: Path) -> None:
+    short = compare(growing_lab(days), (RENT, RESERVE), replications=2)
+    save_plots(short, tmp_path)
+    ax = cumulative_cost(short)
+    rings = [float(np.asarray(line.get_ydata())[0]) for line in ax.lines if line.get_marker() == "o"]
+    low, high = ax.get_ylim()
+    assert low <= min(rings) < max(rings) < high
+    for plot in (fleet, demand):
+        areas = [part for part in plot(short).collections if isinstance(part, PolyCollection)]
+        assert max(np.ptp(area.get_paths()[0].vertices[:, 0]) for area in areas) == days  # type: ignore[index, union-attr]
+
+
+def far_apart(comparison: Comparison) -> Comparison:
+    cost = comparison.by_policy("cumulative_cost_usd")[0]
+    return with_costs(comparison, {"overtrain": cost / 10.0, "buy": cost / 12.0})
+
+
+def test_policies_far_apart_are_drawn_on_a_log_axis(comparison: Comparison) -> None:
+    ax = cumulative_cost(far_apart(comparison))
+    assert ax.get_yscale() == "log"
+    assert ax.get_ylabel() == "money spent since the start [USD, log scale]"
+    assert 0.0 < ax.get_ylim()[0] <= comparison.days.cumulative_cash_usd[:, :, 15].min()
+    assert cumulative_cost(comparison).get_yscale() == "linear"
+    figure = ax.get_figure(root=True)
+    assert isinstance(figure, Figure)
+    figure.draw_without_rendering()
+    ticks = [label.get_text() for label in ax.get_yticklabels()]
+    assert all(tick.startswith("$") for tick in ticks)
+    boxes = sorted((Text.get_window_extent(text) for text in ax.texts), key=lambda box: box.y0)
+    assert all(below.y1 <= above.y0 + 1.0 for below, above in pairwise(boxes))
+
+
+def test_differences_far_apart_are_ratios_and_name_the_cheapest(comparison: Comparison) -> None:
+    ax = difference(far_apart(comparison))
+    assert ax.get_xscale() == "log"
+    dots = [float(np.asarray(container[0].get_xdata())[0]) for container in ax.containers]
+    assert dots[:2] == pytest.approx([1 / 10, 1 / 12])
+    assert texts(ax)[0].endswith("(−90\u00a0%); 1.20 [1.20, 1.20] x buy")
+    assert texts(ax)[1].endswith("(−92\u00a0%)")
+    formatter = ax.xaxis.get_major_formatter()
+    assert [formatter(ratio, 0) for ratio in (0.001, 0.05, 1.0, 5.0)] == [
+        "−99.9\u00a0%", "−95\u00a0%", "0\u00a0%", "+400\u00a0%",
+    ]  # fmt: skip
 
 
 def test_pyplot_stays_out() -> None:

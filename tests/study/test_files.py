@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from simulator.lab.policy import default_policies
 from simulator.study.complaints import _models
 from simulator.study.files import ScenarioError, StudyInputs, load_scenario, load_study
+from simulator.study.meaning import meaning
 from simulator.study.sources import packaged_scenarios
 from simulator.study.toml_lines import key_lines
 from simulator.world.scenario import ByFlop, Scenario
@@ -57,7 +58,8 @@ def test_a_study_holds_scenario_policies_and_numbers(small_toml: Path) -> None:
 def test_without_policies_and_study_the_usual_ones_are_taken(tmp_path: Path) -> None:
     path = tmp_path / "bare.toml"
     path.write_text(SMALL_SCENARIO.split("[study]")[0], encoding="utf-8")
-    study = load_study(path)
+    assert load_scenario(path).market.commitment == (), "a scenario alone need not suit any policy"
+    study = load_study(path, ["market.commitment=[{term_days=365, discount=0.2}]"])
     assert study.policies == default_policies()
     assert (study.seed, study.replications) == (1, 32)
 
@@ -296,6 +298,48 @@ def test_an_unknown_policy_names_the_option_and_the_nearest(small_toml: Path) ->
         load_study(small_toml, policies=["plane"])
 
 
+def test_an_option_is_named_without_the_key_it_stands_for(small_toml: Path) -> None:
+    with pytest.raises(ScenarioError, match=r"^--policy: no policy has this name; there are plain, "):
+        load_study(small_toml, policies=["plane"])
+    with pytest.raises(ScenarioError, match=r"^--policy: is named twice \(got 'plain'\)$"):
+        load_study(small_toml, policies=["plain", "plain"])
+
+
+def test_a_policy_must_suit_the_market_if_it_is_compared(changed: Callable[[str, str], Path]) -> None:
+    offer = "[[market.commitment]]\nterm_days = 1000\ndiscount = 0.2\n"
+    table = '[[policy]]\nname = "{}"\nprocurement = {{ kind = "reserve_base" }}\n'
+    path = changed("[roadmap]", f"{offer}\n[roadmap]")
+    path.write_text(path.read_text() + table.format("leases") + table.format("leases too"), encoding="utf-8")
+    (told,) = complaint(path).splitlines()
+    assert told.startswith(f"{path}:20: market.commitment: must offer ")
+    assert ", for 'leases', 'leases too'" in told
+    assert told.endswith("; or name the policies to compare in [study] policies or with --policy")
+    assert [policy.name for policy in load_study(path, policies=["plain"]).policies] == ["plain"]
+    assert len(load_study(path, ["study.policies=['plain', 'trained longer']"]).policies) == 2
+
+
+# --- what it means --------------------------------------------------------------------------------------
+
+
+def test_what_a_trace_and_rental_shocks_mean_is_said(tmp_path: Path, small_toml: Path) -> None:
+    rows = ["date,total_tokens", "2026-05-30,1e10", "2026-05-31,2e10", "2026-06-01,3e10"]
+    (tmp_path / "tokens.csv").write_text("\n".join(rows), encoding="utf-8")
+    plain = meaning(load_study(small_toml))
+    assert "as quoted for the first day" in plain
+    assert "Recorded" not in plain
+    assert "Rental shocks" not in plain
+    overrides = ["demand.trace={csv='" + str(tmp_path / "tokens.csv") + "'}", "market.rental_shocks.per_year=1"]
+    said = meaning(load_study(small_toml, overrides))
+    assert "3 days, 2026-05-30 to 2026-06-01, the same in every world." in said
+    assert "After it, growth goes on from the level of its last week" in said
+    assert "they raise mean rents, in the long run by about 15%." in said
+
+
+def test_the_starter_promises_releases_to_the_end() -> None:
+    scenario = load_scenario(STARTER)
+    assert max(release.due_day for release in scenario.releases) >= scenario.horizon_days
+
+
 # --- files that are not scenarios -----------------------------------------------------------------------
 
 
@@ -334,6 +378,9 @@ def test_line_ends_and_byte_order_marks_of_other_systems_are_read(tmp_path: Path
 
 def test_what_is_no_file_is_told(tmp_path: Path) -> None:
     assert "is a folder" in complaint(tmp_path)
+    assert "no_such_thing_at_all: there is no such file. Scenarios that come with" in complaint("no_such_thing_at_all")
+    for empty in ("", " "):
+        assert complaint(empty).startswith(f"{empty!r}: must be the name of a scenario. Scenarios that come with ")
     said = complaint("knwn_demand")
     assert "there is no such file; did you mean 'known_demand'?" in said
     assert all(name in said for name in packaged_scenarios())

@@ -9,9 +9,14 @@ import pandas as pd
 import pytest
 from small_study import BUY, CAPPED, RENT, RESERVE, growing_lab
 
+from simulator.lab.forecast import Forecast
+from simulator.lab.observation import Observation
+from simulator.lab.orders import Order
+from simulator.lab.procurement import ReserveBase
 from simulator.study import store
 from simulator.study.comparison import Comparison
 from simulator.study.experiment import compare
+from simulator.study.files import load_study
 from simulator.study.store import load, save
 
 POLICIES = (RENT, RESERVE, BUY, CAPPED)
@@ -79,6 +84,47 @@ def test_a_crash_leaves_no_half_folder(comparison: Comparison, tmp_path: Path, m
     with pytest.raises(OSError, match="No space left"):
         save(comparison, tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_by_default_the_scenario_is_written_from_the_comparison(comparison: Comparison, tmp_path: Path) -> None:
+    save(comparison, tmp_path)
+    again = load_study(tmp_path / "scenario.toml")
+    assert (again.scenario, again.policies) == (comparison.scenario, comparison.policies)
+    assert (again.seed, again.replications) == (1, 3)
+    assert (tmp_path / "scenario.toml").read_text(encoding="utf-8") == again.text
+
+
+def test_a_hand_written_policy_is_told_in_a_comment(tmp_path: Path) -> None:
+    class Never(ReserveBase):
+        """Signs nothing."""
+
+        def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
+            return []
+
+    mine = replace(RENT, name="mine", procurement=Never())
+    save(compare(growing_lab(120), (mine, BUY), replications=1), tmp_path / "both")
+    text = (tmp_path / "both" / "scenario.toml").read_text(encoding="utf-8")
+    assert "#   'mine': LeverRecipe {" in text
+    assert "Never {" in text
+    assert [policy.name for policy in load_study(tmp_path / "both" / "scenario.toml").policies] == ["buy"]
+    save(compare(growing_lab(120), (mine,), replications=1), tmp_path / "one")
+    assert "# So there are no tables of policies" in (tmp_path / "one" / "scenario.toml").read_text(encoding="utf-8")
+
+
+def test_pictures_are_part_of_the_whole_or_nothing_is_there(comparison: Comparison, tmp_path: Path) -> None:
+    def draw(_: Comparison, folder: Path) -> None:
+        (folder / "cost.png").write_bytes(b"a picture")
+
+    save(comparison, tmp_path / "whole", pictures=draw)
+    assert "cost.png" in json.loads((tmp_path / "whole" / "manifest.json").read_text())["sha256"]
+
+    def stop(_: Comparison, folder: Path) -> None:
+        draw(_, folder)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        save(comparison, tmp_path / "stopped", pictures=stop)
+    assert list((tmp_path / "stopped").iterdir()) == []
 
 
 def test_an_unfinished_folder_is_not_read(tmp_path: Path) -> None:
