@@ -8,22 +8,24 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from simulator.lab.candidates import SAMPLES, Candidates, candidates, reached_flop
+from simulator.lab.candidates import SAMPLES, Candidates, Row, candidates, reached_flop
 from simulator.lab.models import clusters, flop_per_gpu_hour, served_model
 from simulator.lab.plan import Choice, Plan
 from simulator.lab.routes import PRETRAIN, Lever
 from simulator.laws.precision import Precision
-from simulator.laws.units import HOURS_PER_DAY, TRAINING_FLOP_PER_PARAMETER_TOKEN, FloatArray
+from simulator.laws.units import HOURS_PER_DAY, TRAINING_FLOP_PER_PARAMETER_TOKEN, FloatArray, Numbers
 from simulator.world.scenario import Misplaced
 
+_PARABOLA, _EDGE = 1e-3, 0.03
+"""How much cheaper than on the coarse table a place may turn out: between columns, and beside what is out of reach."""
 _SIZES_TRIED = 24
 """Sizes tried where no model meets the target."""
 
 
 class _Place(NamedTuple):
-    """The cheapest place of a table, and what it costs."""
+    """A promising place of a table, and the least that the best size near it may cost."""
 
-    usd: float
+    least_usd: float
     table: Candidates
     kinds: list[int]
     """Of GPU, worth serving on."""
@@ -32,16 +34,31 @@ class _Place(NamedTuple):
     column: int
 
 
+class _Refined(NamedTuple):
+    """The best size near a place: `shift` steps from a column of a finer row, and what it costs."""
+
+    usd: float
+    place: _Place
+    row: Row
+    column: int
+    shift: float
+
+
 def cheapest(plan: Plan, tables: Sequence[Candidates], levers: Set[Lever]) -> Choice:
     """The cheapest model of these tables over its run and its planned service life.
 
     Without `overtrain` the size is the one with the least training FLOP, for each precision and number of samples,
     whatever serving will cost. If nothing meets the target in time, the best attainable.
     """
-    places = [_cheapest(plan, table, levers) for table in tables]
-    found = [_polished(plan, place, levers) for place in places if np.isfinite(place.usd)]
-    if found:
-        return min(found, key=lambda choice: choice.planned_usd)
+    best: _Refined | None = None
+    places = [place for table in tables for place in _promising(plan, table, levers)]
+    for place in sorted(places, key=lambda place: place.least_usd):
+        if best is not None and place.least_usd > best.usd:
+            break
+        found = _refined(plan, place, levers)
+        best = found if best is None or found.usd < best.usd else best
+    if best is not None:
+        return _choice(plan, best)
     precisions, samples = _allowed(levers)
     return best_attainable(plan, plan.scenario.precisions[precisions], SAMPLES[samples])
 
@@ -77,7 +94,8 @@ def _allowed(levers: Set[Lever]) -> tuple[slice, slice]:
     return precisions, slice(None) if Lever.TEST_TIME in levers else slice(1)
 
 
-def _cheapest(plan: Plan, table: Candidates, levers: Set[Lever]) -> _Place:
+def _promising(plan: Plan, table: Candidates, levers: Set[Lever]) -> list[_Place]:
+    """The best size for each precision and number of samples, where it is nearly as cheap as the best of all."""
     precisions, samples = _allowed(levers)
     flop = table.training_flop[precisions, samples]
     total = plan.training_usd(flop, table.gpu_hours_per_flop[:, precisions, samples])
@@ -86,9 +104,14 @@ def _cheapest(plan: Plan, table: Candidates, levers: Set[Lever]) -> _Place:
     total += plan.serving_usd(table.gpu_seconds_per_token[:, precisions, samples], kinds)
     wanted = _wanted(table, levers, total, flop)
     best = wanted.argmin(axis=2)
-    costs = np.take_along_axis(total, best[..., None], axis=2) if table.bases else _at_bottom(wanted, total, best)
-    kind, draws = divmod(int(costs.argmin()), best.shape[1])
-    return _Place(float(costs.min()), table, kinds, kind, draws, int(best[kind, draws]))
+    least, most = _bounds(wanted, total, best, exact=bool(table.bases))
+    if not np.isfinite(most.min()):
+        return []
+    near, n_samples = np.flatnonzero(least <= most.min()), best.shape[1]
+    return [
+        _Place(float(least[place]), table, kinds, place // n_samples, place % n_samples, int(best.flat[place]))
+        for place in map(int, near)
+    ]
 
 
 def _wanted(table: Candidates, levers: Set[Lever], total: FloatArray, flop: FloatArray) -> FloatArray:
@@ -96,17 +119,26 @@ def _wanted(table: Candidates, levers: Set[Lever], total: FloatArray, flop: Floa
     return total if Lever.OVERTRAIN in levers or table.bases else np.where(np.isfinite(total), flop, np.inf)
 
 
-def _polished(plan: Plan, place: _Place, levers: Set[Lever]) -> Choice:
-    """The best model between the neighbours of a column: a finer row, and the parabola at its bottom."""
-    table, column = place.table, place.column
-    row = table.around(place.precision, place.samples, column)
-    wanted = _wanted(table, levers, plan.row_usd(row, place.kinds), row.training_flop)
+def _refined(plan: Plan, place: _Place, levers: Set[Lever]) -> _Refined:
+    """The best size between the neighbours of a column: a finer row, and the parabola at its bottom."""
+    row = place.table.around(place.precision, place.samples, place.column)
+    total = plan.row_usd(row, place.kinds)
+    wanted = _wanted(place.table, levers, total, row.training_flop)
     best = int(wanted.argmin())
-    shift = float(_shift(*wanted[best - 1 : best + 2])) if 0 < best < wanted.size - 1 else 0.0
-    model = table.model(row, best, shift)
+    if not 0 < best < wanted.size - 1:
+        return _Refined(float(total[best]), place, row, best, 0.0)
+    shift = float(_shift(*wanted[best - 1 : best + 2]))
+    usd = _between(total[best - 1], total[best], total[best + 1], shift) if shift else total[best]
+    return _Refined(float(usd), place, row, best, shift)
+
+
+def _choice(plan: Plan, found: _Refined) -> Choice:
+    """The model that was found, as it would be trained and served."""
+    place, row, table = found.place, found.row, found.place.table
+    model = table.model(row, found.column, found.shift)
     if table.bases:
         flop, read = float(row.training_flop[0]), float(row.n_tokens_read[0])
-        return plan.choice(model, flop, table.route, read, base=table.bases[column].name)
+        return plan.choice(model, flop, table.route, read, base=table.bases[place.column].name)
     flop = float(table.route.flop(model.n_parameters, model.n_training_tokens))
     return plan.choice(model, flop, table.route, model.n_training_tokens, _limit(plan, place))
 
@@ -127,18 +159,32 @@ def _most_flop(plan: Plan) -> float:
     return float(useful) * per_hour * HOURS_PER_DAY * max(plan.release.train_days, 1)
 
 
-def _at_bottom(wanted: FloatArray, total: FloatArray, best: npt.NDArray[np.int64]) -> FloatArray:
-    """Total cost at the size where what is wanted is least, between the columns, for every kind and sample count."""
+def _bounds(
+    wanted: FloatArray, total: FloatArray, best: npt.NDArray[np.int64], *, exact: bool
+) -> tuple[FloatArray, FloatArray]:
+    """The least and the most that the best size may cost, for every precision and sample count.
+
+    Between columns the parabola through three neighbours is good to `_PARABOLA`; where a neighbour is out of reach
+    the best size may lie anywhere up to it, at up to `_EDGE` less.
+    """
     wanted, total = wanted.reshape(best.size, -1), total.reshape(best.size, -1)
     rows, column = np.arange(best.size), best.reshape(-1)
-    if best.size == 1:
-        return total[rows, column]
+    at_best = total[rows, column]
+    if exact or best.size == 1:
+        return at_best * (1.0 if exact else 1.0 - _EDGE), at_best
     inside = np.clip(column, 1, wanted.shape[1] - 2)
     before, here, after = (total[rows, inside + step] for step in (-1, 0, 1))
     with np.errstate(invalid="ignore"):
         shift = _shift(*(wanted[rows, inside + step] for step in (-1, 0, 1)))
-        between = here + shift * ((after - before) / 2.0 + shift * ((before + after) / 2.0 - here))
-    return np.where(np.isfinite(between) & (inside == column), between, total[rows, column])
+        between = _between(before, here, after, shift)
+    smooth = np.isfinite(before + after) & (inside == column)
+    least = np.where(smooth, between * (1.0 - _PARABOLA), at_best * (1.0 - _EDGE))
+    return least, np.where(smooth, np.maximum(between, at_best), at_best)
+
+
+def _between(before: Numbers, here: Numbers, after: Numbers, shift: Numbers) -> Numbers:
+    """The parabola through three neighbours, `shift` steps from the middle."""
+    return here + shift * ((after - before) / 2.0 + shift * ((before + after) / 2.0 - here))
 
 
 def _shift(before: FloatArray, here: FloatArray, after: FloatArray) -> FloatArray:
