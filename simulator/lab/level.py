@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
@@ -66,7 +67,7 @@ class Schedule:
     def __init__(self) -> None:
         self._days: list[int] = []
         self._changes: list[float] = []
-        self._steps: tuple[FloatArray, FloatArray] | None = None
+        self._steps: tuple[npt.NDArray[np.int64], FloatArray] | None = None
 
     def add(self, day: int, change: float) -> None:
         """From `day` on the level will be higher by `change`."""
@@ -87,6 +88,6 @@ class Schedule:
         array([ 0.,  4., 12.])
         """
         if self._steps is None:
-            self._steps = np.asarray(self._days, dtype=np.float64), np.cumsum([0.0, *self._changes])
+            self._steps = np.array(self._days), np.array([*accumulate(self._changes, initial=0.0)])
         changes, totals = self._steps
         return totals[changes.searchsorted(days, side="right")]
