@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 from simpy import Environment
 
-from simulator.lab.forecast import Days, Expected
+from simulator.lab.forecast import Expected
 from simulator.lab.lab import Lab
 from simulator.lab.models import ServedModel
 from simulator.lab.observation import Observation
@@ -16,7 +16,7 @@ from simulator.lab.policy import Policy
 from simulator.lab.procurement import RentOnDemand
 from simulator.lab.recipe import LeverRecipe
 from simulator.lab.routes import MAIN_LEVERS, Lever
-from simulator.laws.units import FloatArray
+from simulator.laws.units import FloatArray, IntArray
 from simulator.world.world import World
 
 Changes = list[tuple[int, float]]
@@ -57,5 +57,5 @@ class Flat:
 
     tokens_per_day: float
 
-    def ahead(self, observation: Observation, days: Days) -> tuple[FloatArray, FloatArray]:
+    def ahead(self, observation: Observation, days: IntArray) -> tuple[FloatArray, FloatArray]:
         return np.full(days.size, self.tokens_per_day), np.zeros(days.size)

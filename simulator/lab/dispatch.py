@@ -16,8 +16,7 @@ from simulator.lab.fleet import Fleet
 from simulator.lab.level import Level
 from simulator.lab.models import ServedModel, work_flop_per_gpu_hour
 from simulator.laws.load import HourProfile
-from simulator.laws.units import HOURS_PER_DAY, SECONDS_PER_DAY, FloatArray
-from simulator.world.market import Indices
+from simulator.laws.units import HOURS_PER_DAY, SECONDS_PER_DAY, FloatArray, IntArray
 from simulator.world.world import World
 
 
@@ -54,8 +53,8 @@ class Dispatch:
     research_sunk_hours: FloatArray
     research_spot_hours: FloatArray
     research_rented_hours: FloatArray
-    serving_rental: Indices
-    work_rental: Indices
+    serving_rental: IntArray
+    work_rental: IntArray
 
     @property
     def held_hours(self) -> FloatArray:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from simulator.lab.level import Level, Schedule
 from simulator.lab.orders import Lease, Purchase
-from simulator.laws.units import HOURS_PER_DAY, FloatArray
+from simulator.laws.units import HOURS_PER_DAY, FloatArray, IntArray
 
 
 class Fleet:
@@ -35,14 +34,14 @@ class Fleet:
         schedule.add(expected_day, bound.gpus)
         schedule.add(bound.end_day, -bound.gpus)
 
-    def committed(self, days: npt.NDArray[np.int64]) -> FloatArray:
+    def committed(self, days: IntArray) -> FloatArray:
         """GPUs held or on order for later days, less those sold or run out by then [accelerator, day]."""
         held = np.zeros((self._n_accelerators, days.size))
         for kind, schedule in self._committed.items():
             held[kind] = schedule.at(days)
         return held
 
-    def committed_as(self, worth: FloatArray, days: npt.NDArray[np.int64]) -> FloatArray:
+    def committed_as(self, worth: FloatArray, days: IntArray) -> FloatArray:
         """The same in GPUs of one kind, of which one of each kind is `worth` so many [day]."""
         held = np.zeros(days.size)
         for kind, schedule in self._committed.items():
@@ -98,10 +97,10 @@ class Holdings:
         """Most GPUs rented for serving, inf without a cap."""
         return self._fleet.rental_cap.value
 
-    def committed(self, days: npt.NDArray[np.int64]) -> FloatArray:
+    def committed(self, days: IntArray) -> FloatArray:
         """GPUs held or on order for later days, less those sold or run out by then [accelerator, day]."""
         return self._fleet.committed(days)
 
-    def committed_as(self, worth: FloatArray, days: npt.NDArray[np.int64]) -> FloatArray:
+    def committed_as(self, worth: FloatArray, days: IntArray) -> FloatArray:
         """The same in GPUs of one kind, of which one of each kind is `worth` so many [day]."""
         return self._fleet.committed_as(worth, days)

@@ -5,24 +5,20 @@ from __future__ import annotations
 from typing import Annotated, Literal, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
 from simulator.lab.observation import Observation
-from simulator.laws.units import FloatArray
+from simulator.laws.units import DAYS_PER_WEEK, FloatArray, IntArray
 from simulator.world.inputs import Inputs, NotNegative
 from simulator.world.world import World
 
-Days = npt.NDArray[np.int64]
-
-DAYS_PER_WEEK = 7
 _UNMETERED_SPREAD = 0.5
 
 
 class Forecast(Protocol):
     """Looks ahead from an observation."""
 
-    def ahead(self, observation: Observation, days: Days) -> tuple[FloatArray, FloatArray]:
+    def ahead(self, observation: Observation, days: IntArray) -> tuple[FloatArray, FloatArray]:
         """Mean tokens on each of these days (counted from the start), and the sd of their log."""
         ...
 
@@ -45,7 +41,7 @@ class LastValue(_Learned):
     kind: Literal["last_value"] = "last_value"
     window_days: Annotated[int, Field(ge=14)] = Field(28, description="metered days it averages")
 
-    def ahead(self, observation: Observation, days: Days) -> tuple[FloatArray, FloatArray]:
+    def ahead(self, observation: Observation, days: IntArray) -> tuple[FloatArray, FloatArray]:
         """The mean of the window, and a spread that widens as the square root of the distance."""
         first, end = self._window(observation)
         if end - first < 2 * DAYS_PER_WEEK:
@@ -67,7 +63,7 @@ class Trend(_Learned):
     kind: Literal["trend"] = "trend"
     carry: NotNegative = Field(1.0, description="days a trend is carried ahead / days it was observed over")
 
-    def ahead(self, observation: Observation, days: Days) -> tuple[FloatArray, FloatArray]:
+    def ahead(self, observation: Observation, days: IntArray) -> tuple[FloatArray, FloatArray]:
         """The fitted line, carried as far as it was seen; spread from its residuals and its slope's error."""
         first, end = self._window(observation)
         if end - first < 2 * DAYS_PER_WEEK:
@@ -85,7 +81,7 @@ class Expected(Inputs):
 
     kind: Literal["expected"] = "expected"
 
-    def ahead(self, observation: Observation, days: Days) -> tuple[FloatArray, FloatArray]:
+    def ahead(self, observation: Observation, days: IntArray) -> tuple[FloatArray, FloatArray]:
         """What the scenario declares."""
         view = observation.scenario.demand_outlook
         index = _index(observation, days)
@@ -101,7 +97,7 @@ class PerfectForesight(Inputs):
         """Bound to the world it foresees."""
         return KnownDemand(world)
 
-    def ahead(self, observation: Observation, days: Days) -> tuple[FloatArray, FloatArray]:
+    def ahead(self, observation: Observation, days: IntArray) -> tuple[FloatArray, FloatArray]:
         """Refused: foresight needs a world to foresee."""
         raise ValueError("PerfectForesight must be bound to a world with in_world(world) before it is asked")
 
@@ -112,17 +108,17 @@ class KnownDemand:
     def __init__(self, world: World) -> None:
         self._world = world
 
-    def ahead(self, observation: Observation, days: Days) -> tuple[FloatArray, FloatArray]:
+    def ahead(self, observation: Observation, days: IntArray) -> tuple[FloatArray, FloatArray]:
         """What will be asked."""
         return self._world.demand_tokens[_index(observation, days)], np.zeros(days.size)
 
 
-def _index(observation: Observation, days: Days) -> Days:
+def _index(observation: Observation, days: IntArray) -> IntArray:
     """Where days stand in the arrays of the world; the last day it has stands for all later ones."""
     calendar = observation.scenario.calendar
     return np.minimum(days + calendar.history_days, calendar.n_days - 1)
 
 
-def _unmetered(observation: Observation, days: Days) -> tuple[FloatArray, FloatArray]:
+def _unmetered(observation: Observation, days: IntArray) -> tuple[FloatArray, FloatArray]:
     """Less than two weeks metered: the level the scenario opens with, and a spread that says how little that is."""
     return np.full(days.size, observation.scenario.demand.tokens_per_day), np.full(days.size, _UNMETERED_SPREAD)

@@ -6,9 +6,8 @@ from bisect import bisect_right
 from itertools import accumulate
 
 import numpy as np
-import numpy.typing as npt
 
-from simulator.laws.units import FloatArray
+from simulator.laws.units import FloatArray, IntArray
 
 
 class Level:
@@ -67,7 +66,7 @@ class Schedule:
     def __init__(self) -> None:
         self._days: list[int] = []
         self._changes: list[float] = []
-        self._steps: tuple[npt.NDArray[np.int64], FloatArray] | None = None
+        self._steps: tuple[IntArray, FloatArray] | None = None
 
     def add(self, day: int, change: float) -> None:
         """From `day` on the level will be higher by `change`."""
@@ -76,7 +75,7 @@ class Schedule:
         self._changes.insert(place, change)
         self._steps = None
 
-    def at(self, days: npt.NDArray[np.int64]) -> FloatArray:
+    def at(self, days: IntArray) -> FloatArray:
         """The level on later days.
 
         Examples

@@ -11,23 +11,25 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from simulator.lab.forecast import Days, Forecast
+from simulator.lab.forecast import Forecast
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Buy, CapRental, Order, Reserve
 from simulator.laws.finance import annuity
 from simulator.laws.units import (
     DAYS_PER_MONTH,
+    DAYS_PER_WEEK,
     HOURS_PER_DAY,
     HOURS_PER_YEAR,
     SECONDS_PER_DAY,
     FloatArray,
+    IntArray,
 )
 from simulator.world.inputs import Inputs, NotNegative, Positive, Share
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario
 from simulator.world.world import expected_rent
 
-_WEEK: Days = np.arange(7)
+_WEEK: IntArray = np.arange(DAYS_PER_WEEK)
 _LEASE_SAMPLE_DAYS = 25
 """A lease's term is looked at every 25 days, on all weekdays in turn: enough for levels that move over months."""
 
@@ -146,7 +148,7 @@ class _Need(NamedTuple):
     committed: FloatArray
 
     @staticmethod
-    def on(observation: Observation, forecast: Forecast, days: Days, price: FloatArray) -> _Need | None:
+    def on(observation: Observation, forecast: Forecast, days: IntArray, price: FloatArray) -> _Need | None:
         """For the model planned to serve in the middle of these days, on the kind that serves it cheapest.
 
         None if nothing is served then, or no kind that can is on offer at a price.

@@ -6,14 +6,13 @@ from collections.abc import Sequence, Set
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from simulator.lab.candidates import SAMPLES, Candidates, Row, candidates, reached_flop
 from simulator.lab.models import clusters, flop_per_gpu_hour, served_model
 from simulator.lab.plan import Choice, Plan
 from simulator.lab.routes import PRETRAIN, Lever
 from simulator.laws.precision import Precision
-from simulator.laws.units import HOURS_PER_DAY, TRAINING_FLOP_PER_PARAMETER_TOKEN, FloatArray, Numbers
+from simulator.laws.units import HOURS_PER_DAY, TRAINING_FLOP_PER_PARAMETER_TOKEN, FloatArray, IntArray, Numbers
 from simulator.world.scenario import Misplaced
 
 _PARABOLA, _EDGE = 3e-3, 0.03
@@ -159,9 +158,7 @@ def _most_flop(plan: Plan) -> float:
     return float(useful) * per_hour * HOURS_PER_DAY * max(plan.release.train_days, 1)
 
 
-def _bounds(
-    wanted: FloatArray, total: FloatArray, best: npt.NDArray[np.int64], *, exact: bool
-) -> tuple[FloatArray, FloatArray]:
+def _bounds(wanted: FloatArray, total: FloatArray, best: IntArray, *, exact: bool) -> tuple[FloatArray, FloatArray]:
     """The least and the most that the best size may cost, for every precision and sample count.
 
     Between columns the parabola through three neighbours is good to `_PARABOLA`; where the best replica size

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
 Numbers: TypeAlias = float | FloatArray
 """What a law accepts: a number or an array of float64; several arguments are broadcast against each other."""
 
@@ -18,7 +19,7 @@ MINUTES_PER_HOUR = 60.0
 SECONDS_PER_HOUR = 3600.0
 HOURS_PER_DAY = 24.0
 SECONDS_PER_DAY = SECONDS_PER_HOUR * HOURS_PER_DAY
-DAYS_PER_WEEK = 7.0
+DAYS_PER_WEEK = 7
 DAYS_PER_YEAR = 365.25
 HOURS_PER_YEAR = HOURS_PER_DAY * DAYS_PER_YEAR
 MONTHS_PER_YEAR = 12.0

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from simulator.lab.books import Account
-from simulator.laws.units import DAYS_PER_MONTH, FloatArray
+from simulator.laws.units import DAYS_PER_MONTH, FloatArray, IntArray
 from simulator.show.money import DASH, money, scaled, signed_percent
 from simulator.show.style import (
     GRID,
@@ -115,7 +115,7 @@ def _least_shown(fans: FloatArray, net: FloatArray) -> float:
     return 0.8 * min(float(spent.min()) if spent.size else np.inf, float(net.min()))
 
 
-def _shown_days(n_days: int) -> npt.NDArray[np.int64]:
+def _shown_days(n_days: int) -> IntArray:
     """Days close enough for the eye, the last one among them."""
     step = n_days // _MOST_POINTS + 1
     return np.arange(n_days - 1, -1, -step)[::-1]
@@ -295,7 +295,7 @@ def _label_ends(ax: Axes, ends: list[tuple[float, str, str]]) -> None:
         )
 
 
-def _period_starts(dates: npt.NDArray[np.datetime64], months: int) -> npt.NDArray[np.int64]:
+def _period_starts(dates: npt.NDArray[np.datetime64], months: int) -> IntArray:
     """Index of the first day of every calendar month or quarter."""
     period = dates.astype("datetime64[M]").astype(np.int64) // months
     return np.flatnonzero(np.diff(period, prepend=period[0] - 1))

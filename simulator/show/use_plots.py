@@ -123,8 +123,7 @@ def _drawn(values: FloatArray) -> FloatArray:
 
 def _block_days(n_days: int) -> int:
     """Weeks where there are enough of them; days in a short run."""
-    week = int(DAYS_PER_WEEK)
-    return week if n_days >= 10 * week else 1
+    return DAYS_PER_WEEK if n_days >= 10 * DAYS_PER_WEEK else 1
 
 
 def _blocks_start(dates: npt.NDArray[np.datetime64]) -> npt.NDArray[np.datetime64]:

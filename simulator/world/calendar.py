@@ -8,7 +8,7 @@ from datetime import date, timedelta
 import numpy as np
 import numpy.typing as npt
 
-from simulator.laws.units import DAYS_PER_YEAR
+from simulator.laws.units import DAYS_PER_YEAR, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Calendar:
         return self.history_days + self.horizon_days + self.look_ahead_days
 
     @property
-    def days(self) -> npt.NDArray[np.int64]:
+    def days(self) -> IntArray:
         """The day number at every index, from -history_days on."""
         return np.arange(self.n_days) - self.history_days
 
@@ -36,7 +36,7 @@ class Calendar:
         return self.days / DAYS_PER_YEAR
 
     @property
-    def weekdays(self) -> npt.NDArray[np.int64]:
+    def weekdays(self) -> IntArray:
         """0 = Monday ... 6 = Sunday at every index."""
         return (self.days + self.start.weekday()) % 7
 
@@ -46,7 +46,7 @@ class Calendar:
         return slice(self.history_days, self.history_days + self.horizon_days)
 
     @property
-    def lived_indices(self) -> npt.NDArray[np.int64]:
+    def lived_indices(self) -> IntArray:
         """The same as whole numbers."""
         return np.arange(self.history_days, self.history_days + self.horizon_days)
 

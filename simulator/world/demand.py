@@ -8,15 +8,12 @@ from itertools import pairwise
 from typing import Annotated, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field, field_validator, model_validator
 
-from simulator.laws.units import DAYS_PER_YEAR, FloatArray
+from simulator.laws.units import DAYS_PER_YEAR, FloatArray, IntArray
 from simulator.world.calendar import Calendar
 from simulator.world.dice import Dice, arrivals, autoregression, decayed_sum
 from simulator.world.inputs import Inputs, NotNegative, OpenShare, Positive, Share
-
-Indices = npt.NDArray[np.int64]
 
 _FLAT_WEEK = (1.0,) * 7
 _FLAT_DAY = (1.0,) * 24
@@ -146,14 +143,14 @@ def outlook(demand: DemandInputs, calendar: Calendar) -> DemandOutlook:
     return DemandOutlook(expected * shock_mean, np.sqrt(variance + shock_variance), steady, spent, sigmas, free)
 
 
-def _regime_years(demand: DemandInputs, calendar: Calendar, days: Indices) -> FloatArray:
+def _regime_years(demand: DemandInputs, calendar: Calendar, days: IntArray) -> FloatArray:
     """Years spent in each regime by each day, [regime, day]; one that began before the start begins with it."""
     starts = [max(calendar.day_of(regime.start), 0) for regime in demand.regime]
     edges = np.array([0, *starts, np.iinfo(np.int64).max])
     return np.clip(days[None, :] - edges[:-1, None], 0, np.diff(edges)[:, None]) / DAYS_PER_YEAR
 
 
-def _log_growth(demand: DemandInputs, calendar: Calendar, days: Indices) -> FloatArray:
+def _log_growth(demand: DemandInputs, calendar: Calendar, days: IntArray) -> FloatArray:
     """Log of the level on any days, inside the calendar or not, over that at the start."""
     rates = np.log([demand.growth_per_year, *(regime.growth_per_year for regime in demand.regime)])
     past = np.minimum(days, 0) / DAYS_PER_YEAR

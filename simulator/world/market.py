@@ -7,15 +7,12 @@ from datetime import date
 from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field, field_validator
 
-from simulator.laws.units import DAYS_PER_YEAR, FloatArray
+from simulator.laws.units import DAYS_PER_YEAR, FloatArray, IntArray
 from simulator.world.calendar import Calendar
 from simulator.world.dice import Dice, arrivals, autoregression, decayed_sum
 from simulator.world.inputs import Inputs, Misplaced, NotNegative, OpenShare, Positive, Share
-
-Indices = npt.NDArray[np.int64]
 
 DAYS_PER_QUARTER = 91
 
@@ -105,7 +102,7 @@ class PriceOutlook:
     spot_usd_per_gpu_hour: FloatArray
     purchase_usd_per_gpu: FloatArray
     electricity_usd_per_kwh: FloatArray
-    available_day: Indices
+    available_day: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +113,7 @@ class Prices:
     rental_factor: FloatArray
     purchase_factor: FloatArray
     spot_availability: FloatArray
-    purchase_lead_days: Indices
+    purchase_lead_days: IntArray
     """By quarter (91 days) since the start."""
 
     def freeze(self) -> None:
@@ -136,15 +133,15 @@ class Prices:
         """Price of every kind on one day [USD/GPU]; inf where not for sale."""
         return self.outlook.purchase_usd_per_gpu[:, index] * self.purchase_factor[index]
 
-    def rent_path(self, kind: int | Indices, index: Indices) -> FloatArray:
+    def rent_path(self, kind: int | IntArray, index: IntArray) -> FloatArray:
         """On-demand rent of one kind, or of one kind a day, on these days [USD/GPU-hour]."""
         return self.outlook.on_demand_usd_per_gpu_hour[kind, index] * self.rental_factor[index]
 
-    def spot_path(self, kind: int | Indices, index: Indices) -> FloatArray:
+    def spot_path(self, kind: int | IntArray, index: IntArray) -> FloatArray:
         """Spot rent of one kind, or of one kind a day, on these days [USD/GPU-hour]."""
         return self.outlook.spot_usd_per_gpu_hour[kind, index] * self.rental_factor[index]
 
-    def purchase_path(self, kind: int, index: Indices) -> FloatArray:
+    def purchase_path(self, kind: int, index: IntArray) -> FloatArray:
         """Price of one kind on these days [USD/GPU]."""
         return self.outlook.purchase_usd_per_gpu[kind, index] * self.purchase_factor[index]
 
