@@ -127,25 +127,8 @@ def candidates(scenario: Scenario, release: Release, route: Route = PRETRAIN) ->
     n_sizes = int(np.log(LARGEST / SMALLEST) / np.log(SIZE_STEP)) + 1
     sizes: FloatArray = _optimal_size(scenario, release, route) * SMALLEST * SIZE_STEP ** np.arange(float(n_sizes))
     speeds = serving_speeds(scenario).between(sizes)
-    needed = _loss_needed(scenario, release, route)
-    tokens = np.stack([_tokens(scenario, route, sizes, kind, needed[:, None]) for kind in scenario.precisions])
-    flop = route.flop(sizes, tokens)
-    seconds = np.stack([speeds.per_user_token(scenario, samples) for samples in SAMPLES], axis=2)
-    return Candidates(
-        scenario,
-        release,
-        route,
-        (),
-        sizes,
-        needed,
-        tokens,
-        tokens,
-        flop,
-        np.stack([_hours_per_flop(scenario, release, kind, flop, sizes) for kind in scenario.accelerators]),
-        seconds,
-        speeds.replica_gpus,
-        _slowest_ratio(seconds),
-    )
+    tokens = _tokens_by_precision(scenario, release, route, sizes)
+    return _table(scenario, release, route, (), sizes, sizes, tokens, tokens, speeds)
 
 
 @lru_cache(maxsize=128)
@@ -164,25 +147,47 @@ def fine_tuned(scenario: Scenario, release: Release, names: tuple[str, ...] = ()
         for field in ("n_active_parameters", "n_parameters", "n_training_tokens")
     )
     speeds = serving_table(scenario, sizes, scenario.precisions, total)
-    needed = _loss_needed(scenario, release, PRETRAIN)
-    wanted = np.stack([_tokens(scenario, PRETRAIN, sizes, kind, needed[:, None]) for kind in scenario.precisions])
-    tokens = np.maximum(wanted, read + scenario.fine_tuning.min_tokens)
-    flop = PRETRAIN.flop(sizes, tokens - read)
+    tokens = np.maximum(
+        _tokens_by_precision(scenario, release, PRETRAIN, sizes), read + scenario.fine_tuning.min_tokens
+    )
+    return _table(scenario, release, Route("fine-tune"), bases, sizes, total, tokens, tokens - read, speeds)
+
+
+def _tokens_by_precision(scenario: Scenario, release: Release, route: Route, sizes: FloatArray) -> FloatArray:
+    """Training tokens that just meet the target [precision, samples, size]."""
+    needed = _loss_needed(scenario, release, route)[:, None]
+    return np.stack([_tokens(scenario, route, sizes, kind, needed) for kind in scenario.precisions])
+
+
+def _table(
+    scenario: Scenario,
+    release: Release,
+    route: Route,
+    bases: tuple[PublishedModel, ...],
+    sizes: FloatArray,
+    n_total_parameters: FloatArray,
+    n_training_tokens: FloatArray,
+    n_tokens_read: FloatArray,
+    speeds: ServingTable,
+) -> Candidates:
+    """What follows from sizes and tokens: FLOP and hours of what is read now, and the time a user token takes."""
+    flop = route.flop(sizes, n_tokens_read)
     seconds = np.stack([speeds.per_user_token(scenario, samples) for samples in SAMPLES], axis=2)
+    hours = [_hours_per_flop(scenario, release, kind, flop, n_total_parameters) for kind in scenario.accelerators]
     return Candidates(
-        scenario,
-        release,
-        Route("fine-tune"),
-        bases,
-        sizes,
-        needed,
-        tokens,
-        tokens - read,
-        flop,
-        np.stack([_hours_per_flop(scenario, release, kind, flop, total) for kind in scenario.accelerators]),
-        seconds,
-        speeds.replica_gpus,
-        _slowest_ratio(seconds),
+        scenario=scenario,
+        release=release,
+        route=route,
+        bases=bases,
+        sizes=sizes,
+        loss_needed=_loss_needed(scenario, release, route),
+        n_training_tokens=n_training_tokens,
+        n_tokens_read=n_tokens_read,
+        training_flop=flop,
+        gpu_hours_per_flop=np.stack(hours),
+        gpu_seconds_per_token=seconds,
+        replica_gpus=speeds.replica_gpus,
+        slowest_ratio=_slowest_ratio(seconds),
     )
 
 

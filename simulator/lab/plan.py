@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from simulator.lab.candidates import Candidates, Row
+from simulator.lab.candidates import Candidates
 from simulator.lab.forecast import Forecast
 from simulator.lab.models import RunSize, ServedModel, run_size, work_flop_per_gpu_hour
 from simulator.lab.observation import Observation
@@ -108,12 +108,20 @@ class Plan:
             np.minimum(cost, gpu_seconds_per_token[kind] * usd_per_second[kind], out=cost)
         return cost
 
-    def row_usd(self, row: Row, kinds: Sequence[int]) -> FloatArray:
-        """Training, data and service of the models of a row [USD]."""
-        training = self.training_usd(row.training_flop, row.gpu_hours_per_flop)
-        return (
-            training + self.data_usd(row.route, row.n_tokens_read) + self.serving_usd(row.gpu_seconds_per_token, kinds)
-        )
+    def total_usd(
+        self,
+        route: Route,
+        training_flop: FloatArray,
+        gpu_hours_per_flop: FloatArray,
+        n_tokens_read: FloatArray,
+        gpu_seconds_per_token: FloatArray,
+        kinds: Sequence[int],
+    ) -> FloatArray:
+        """Training, data and planned service of many models [USD]."""
+        total = self.training_usd(training_flop, gpu_hours_per_flop)
+        total += self.data_usd(route, n_tokens_read)
+        total += self.serving_usd(gpu_seconds_per_token, kinds)
+        return total
 
     def choice(
         self,

@@ -96,11 +96,15 @@ def _allowed(levers: Set[Lever]) -> tuple[slice, slice]:
 def _promising(plan: Plan, table: Candidates, levers: Set[Lever]) -> list[_Place]:
     """The best size for each precision and number of samples, where it is nearly as cheap as the best of all."""
     precisions, samples = _allowed(levers)
-    flop = table.training_flop[precisions, samples]
-    total = plan.training_usd(flop, table.gpu_hours_per_flop[:, precisions, samples])
-    total += plan.data_usd(table.route, table.n_tokens_read[precisions, samples])
-    kinds = plan.kinds_worth_trying(table)
-    total += plan.serving_usd(table.gpu_seconds_per_token[:, precisions, samples], kinds)
+    flop, kinds = table.training_flop[precisions, samples], plan.kinds_worth_trying(table)
+    total = plan.total_usd(
+        table.route,
+        flop,
+        table.gpu_hours_per_flop[:, precisions, samples],
+        table.n_tokens_read[precisions, samples],
+        table.gpu_seconds_per_token[:, precisions, samples],
+        kinds,
+    )
     wanted = _wanted(table, levers, total, flop)
     best = wanted.argmin(axis=2)
     least, most = _bounds(wanted, total, best, exact=bool(table.bases))
@@ -121,7 +125,14 @@ def _wanted(table: Candidates, levers: Set[Lever], total: FloatArray, flop: Floa
 def _refined(plan: Plan, place: _Place, levers: Set[Lever]) -> _Refined:
     """The best size between the neighbours of a column: a finer row, and the parabola at its bottom."""
     row = place.table.around(place.precision, place.samples, place.column)
-    total = plan.row_usd(row, place.kinds)
+    total = plan.total_usd(
+        row.route,
+        row.training_flop,
+        row.gpu_hours_per_flop,
+        row.n_tokens_read,
+        row.gpu_seconds_per_token,
+        place.kinds,
+    )
     wanted = _wanted(place.table, levers, total, row.training_flop)
     best = int(wanted.argmin())
     if not 0 < best < wanted.size - 1:
