@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
+from matplotlib.text import Annotation
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from simulator.lab.books import Account
@@ -181,41 +184,11 @@ def difference(comparison: Comparison, ax: Axes | None = None) -> Axes:
     """
     ax = new_axes() if ax is None else ax
     rows, wide = comparison.summary_records(), is_wide(comparison)
-    costs = comparison.by_policy("cumulative_cost_usd")
     place = _as_ratio if wide else _as_percent
     ax.axvline(place(0.0), color=INK, linewidth=1.5)
     if wide:
         ax.set_xscale("log")
-    labels = []
-    for at, row in enumerate(rows[1:]):
-        look = policy_look(at + 1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            by_world = 100.0 * comparison.difference_usd(at + 1) / np.abs(costs[0])
-        p5, p95 = np.quantile(by_world[np.isfinite(by_world)], (0.05, 0.95)) if np.isfinite(by_world).any() else (0, 0)
-        ax.plot([place(p5), place(p95)], [at, at], color=look.colour, alpha=0.3, linewidth=11, solid_capstyle="butt")
-        mean, low, high = map(place, (row.difference_percent, row.difference_low_percent, row.difference_high_percent))
-        ax.errorbar(
-            [mean],
-            [at],
-            xerr=np.nan_to_num(np.array([[mean - low], [high - mean]])),
-            fmt="o",
-            color=look.colour,
-            markerfacecolor=look.colour if row.comparable else "white",
-            markersize=9,
-            linewidth=2.4,
-            capsize=5,
-        )
-        said = ax.annotate(
-            _difference_said(comparison, at + 1),
-            (mean, at),
-            xytext=(0, 13),
-            textcoords="offset points",
-            ha="center",
-            fontsize=SMALL,
-            color=INK if row.comparable else MUTED,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.8},
-        )
-        labels.append((mean, said))
+    labels = [_difference_row(ax, comparison, number, place) for number in range(1, len(rows))]
     scale = "on a log scale of cost ratios" if wide else "in percent"
     dress(
         ax,
@@ -228,8 +201,7 @@ def difference(comparison: Comparison, ax: Axes | None = None) -> Axes:
     ax.set_ylim(max(len(rows) - 1, 1) - 0.4, -0.8)
     ax.margins(x=0.12)
     for mean, said in labels:
-        left = ax.transAxes.inverted().transform(ax.transData.transform((mean, 0.0)))[0]
-        said.set_horizontalalignment("left" if left < _NEAR_EDGE else "right" if left > 1.0 - _NEAR_EDGE else "center")
+        _turn_inwards(ax, mean, said)
     ax.grid(axis="y", visible=False)
     ax.grid(axis="x", color=GRID, linewidth=0.8)
     if wide:
@@ -239,6 +211,47 @@ def difference(comparison: Comparison, ax: Axes | None = None) -> Axes:
         FuncFormatter(lambda value, _: _percent_tick(100.0 * (value - 1.0) if wide else value))
     )
     return ax
+
+
+def _difference_row(
+    ax: Axes, comparison: Comparison, number: int, place: Callable[[float], float]
+) -> tuple[float, Annotation]:
+    """One policy: spread over worlds, mean with interval, label; gives back where the mean is, and the label."""
+    row, look, at = comparison.summary_records()[number], policy_look(number), number - 1
+    base = comparison.by_policy("cumulative_cost_usd")[0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        by_world = 100.0 * comparison.difference_usd(number) / np.abs(base)
+    p5, p95 = np.quantile(by_world[np.isfinite(by_world)], (0.05, 0.95)) if np.isfinite(by_world).any() else (0, 0)
+    ax.plot([place(p5), place(p95)], [at, at], color=look.colour, alpha=0.3, linewidth=11, solid_capstyle="butt")
+    mean, low, high = map(place, (row.difference_percent, row.difference_low_percent, row.difference_high_percent))
+    ax.errorbar(
+        [mean],
+        [at],
+        xerr=np.nan_to_num(np.array([[mean - low], [high - mean]])),
+        fmt="o",
+        color=look.colour,
+        markerfacecolor=look.colour if row.comparable else "white",
+        markersize=9,
+        linewidth=2.4,
+        capsize=5,
+    )
+    said = ax.annotate(
+        _difference_said(comparison, number),
+        (mean, at),
+        xytext=(0, 13),
+        textcoords="offset points",
+        ha="center",
+        fontsize=SMALL,
+        color=INK if row.comparable else MUTED,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.8},
+    )
+    return mean, said
+
+
+def _turn_inwards(ax: Axes, mean: float, said: Annotation) -> None:
+    """Let a label near an edge of the picture grow away from it."""
+    left = ax.transAxes.inverted().transform(ax.transData.transform((mean, 0.0)))[0]
+    said.set_horizontalalignment("left" if left < _NEAR_EDGE else "right" if left > 1.0 - _NEAR_EDGE else "center")
 
 
 def _as_percent(percent: float) -> float:

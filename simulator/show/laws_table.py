@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
@@ -86,7 +85,7 @@ class Catalogue:
 
 def catalogue_table(catalogue: Catalogue) -> Table:
     """The models there are, then the kinds of GPU, by the names one writes."""
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    table = plain_table("", "", Table)
     for header in ("Name", "What it is", "Since"):
         table.add_column(header, no_wrap=True)
     table.add_row(Text("MODEL", style="bold"))
