@@ -112,7 +112,7 @@ def compare(
         comparison = _compared(study, workers, shown=sys.stderr.isatty() and not quiet)
         _saved(comparison, folder, command, study.text)
     if as_json:
-        click.echo(json.dumps(_records(comparison), indent=2))
+        _print_json(comparison.summary_records())
     elif quiet:
         click.echo(folder)
     else:
@@ -340,20 +340,16 @@ def _print_rich(table: Table) -> None:
     console.print(table)
 
 
-def _print_json(made: DataclassInstance) -> None:
-    from dataclasses import asdict
-
-    click.echo(json.dumps(_plain(asdict(made)), indent=2))
-
-
-def _records(comparison: Comparison) -> list[dict[str, object]]:
-    """The summary in JSON's own types; what is not a finite number is null."""
-    from dataclasses import asdict
-
-    return [{key: _plain(value) for key, value in asdict(row).items()} for row in comparison.summary_records()]
+def _print_json(made: DataclassInstance | Sequence[DataclassInstance]) -> None:
+    click.echo(json.dumps(_plain(made), indent=2))
 
 
 def _plain(value: object) -> object:
+    """A record, or a list of them, in JSON's own types; what is not a finite number is null."""
+    from dataclasses import fields, is_dataclass
+
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, dict):

@@ -151,7 +151,7 @@ class Comparison:
 
     def by_policy(self, column: str) -> FloatArray:
         """One scalar of every run [policy, replication]."""
-        flat = np.array([float(getattr(row.summary, column)) for row in self.rows])
+        flat = self.replications_table[column].to_numpy(np.float64)
         return flat.reshape(self.replications, len(self.policies)).T
 
     def mean_cumulative_cash_usd(self) -> FloatArray:
