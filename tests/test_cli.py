@@ -297,8 +297,8 @@ def test_an_interrupt_while_saving_says_that_the_folder_is_not_complete(
         (folder / "summary.csv").touch()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("simulator.cli._saved", stop)
-    monkeypatch.setattr("simulator.cli._compared", lambda *_, **__: None)
+    monkeypatch.setattr("simulator.cli.compare._saved", stop)
+    monkeypatch.setattr("simulator.cli.compare._compared", lambda *_, **__: None)
     out = small_toml.parent / "results"
     assert main(["compare", str(small_toml), "--out", str(out)]) == 130
     assert f"what is in {out} may not be complete" in capsys.readouterr().err
@@ -349,7 +349,7 @@ def test_a_full_disk_is_status_1_without_traceback(
     def fail(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device", "summary.csv")
 
-    monkeypatch.setattr("simulator.cli._compared", fail)
+    monkeypatch.setattr("simulator.cli.compare._compared", fail)
     assert main(["compare", str(small_toml), "--out", str(small_toml.parent / "results")]) == 1
     assert capsys.readouterr().err == "Error: summary.csv: No space left on device\n"
     assert not (small_toml.parent / "results").exists()

@@ -1,0 +1,126 @@
+"""`labspend compare`: every policy in the same worlds."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from simulator.cli.said import SET_HELP, BadInput, Interrupted, print_json, print_rich, read_study
+
+if TYPE_CHECKING:
+    from simulator.study.comparison import Comparison
+    from simulator.study.files import Study
+
+
+@click.command(short_help="Compare policies in the worlds of SCENARIO.")
+@click.argument("scenario")
+@click.option(
+    "--policy", "policies", multiple=True, metavar="NAME", help="Compare this one; the first is the baseline."
+)
+@click.option(
+    "--replications", type=click.IntRange(min=1), metavar="N", help="Worlds to draw. [default: the file's, 32]"
+)
+@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Which worlds. [default: the file's, 1]")
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help=SET_HELP)
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="New or empty folder. [default: out/SCENARIO]"
+)
+@click.option("--workers", type=click.IntRange(min=1), default=1, metavar="N", help="Processes. [default: 1]")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, and nothing else.")
+@click.option("--quiet", is_flag=True, help="Print only where the results are.")
+def compare(
+    scenario: str,
+    policies: tuple[str, ...],
+    replications: int | None,
+    seed: int | None,
+    overrides: tuple[str, ...],
+    out: Path | None,
+    workers: int,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Compare policies in the worlds of SCENARIO, a TOML file or the name of one that comes with labspend.
+
+    \b
+    Examples:
+      labspend compare frontier_lab
+      labspend compare my_lab.toml --policy chinchilla-rent --policy all-buy --replications 100 --workers 2
+      labspend compare my_lab.toml --set demand.growth_per_year=4 --json > summary.json
+    """
+    study = read_study(scenario, overrides, seed, replications, policies)
+    command = str(click.get_current_context().obj)
+    with _results_folder(out, study) as folder:
+        comparison = _compared(study, workers, shown=sys.stderr.isatty() and not quiet)
+        _saved(comparison, folder, command, study.text)
+    if as_json:
+        print_json(comparison.summary_records())
+    elif quiet:
+        click.echo(folder)
+    else:
+        _print_table(comparison)
+        click.echo(f"Results: {folder}")
+
+
+@contextmanager
+def _results_folder(out: Path | None, study: Study) -> Iterator[Path]:
+    from simulator.study.results_folder import FolderRefused, Stopped, results_folder
+
+    try:
+        with results_folder(out, study.path.stem) as folder:
+            yield folder
+    except FolderRefused as error:
+        raise BadInput(str(error)) from None
+    except Stopped as error:
+        raise Interrupted(str(error)) from None
+
+
+def _compared(study: Study, workers: int, shown: bool) -> Comparison:
+    from simulator.study.experiment import compare as compare_policies
+    from simulator.world.scenario import Misplaced
+
+    try:
+        with _progress(shown) as progress:
+            return compare_policies(
+                study.scenario,
+                study.policies,
+                replications=study.replications,
+                seed=study.seed,
+                workers=workers,
+                progress=progress,
+            )
+    except ValueError as error:
+        message = "; ".join([str(error), *getattr(error, "__notes__", [])])
+        raise (BadInput if isinstance(error, Misplaced) else click.ClickException)(message) from None
+
+
+@contextmanager
+def _progress(shown: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on stderr, which a person is looking at; nothing in a pipe."""
+    if not shown:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("Comparing", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _saved(comparison: Comparison, folder: Path, command: str, study_text: str) -> None:
+    from simulator.show.plots import save_plots
+    from simulator.study.store import save
+
+    save(comparison, folder, command=command, study_text=study_text, pictures=save_plots)
+
+
+def _print_table(comparison: Comparison) -> None:
+    from simulator.show.table import comparison_table, verdict
+
+    print_rich(comparison_table(comparison))
+    click.echo(verdict(comparison))

@@ -1,0 +1,86 @@
+"""How the door speaks: mistakes, tables, JSON, and the study that a command names."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Sequence
+from typing import IO, TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+    from rich.table import Table
+
+    from simulator.study.files import Study
+
+_PIPE_WIDTH = 500
+"""Columns a table may take where no terminal limits it."""
+
+SET_HELP = "Override one value of the file, as demand.growth_per_year=4. Repeatable."
+
+
+class BadInput(click.ClickException):
+    """A mistake of the user's."""
+
+    exit_code = 2
+
+
+class Interrupted(click.ClickException):
+    """Ctrl-C, with what became of the work."""
+
+    exit_code = 130
+
+    def show(self, file: IO[str] | None = None) -> None:
+        """Say it; it is no error."""
+        click.echo(self.format_message(), file=file, err=True)
+
+
+def read_study(
+    scenario: str,
+    overrides: tuple[str, ...],
+    seed: int | None,
+    replications: int | None,
+    policies: tuple[str, ...],
+) -> Study:
+    """The study a command names, with what its options say; a user's mistakes become one message."""
+    from simulator.study.files import ScenarioError, load_study
+
+    try:
+        return load_study(scenario, overrides, seed=seed, replications=replications, policies=policies)
+    except ScenarioError as error:
+        lines = str(error)
+        raise BadInput(f"the scenario cannot be used.\n{lines}" if "\n" in lines else lines) from None
+
+
+def print_rich(table: Table) -> None:
+    """A table as wide as the terminal, or as it needs to be in a pipe."""
+    from rich.console import Console
+
+    console = Console() if sys.stdout.isatty() else Console(width=_PIPE_WIDTH)
+    console.print(table)
+
+
+def print_json(made: DataclassInstance | Sequence[DataclassInstance]) -> None:
+    """Records as JSON on stdout, and nothing else."""
+    click.echo(json.dumps(_plain(made), indent=2))
+
+
+def _plain(value: object) -> object:
+    """A record, or a list of them, in JSON's own types; what is not a finite number is null."""
+    from dataclasses import fields, is_dataclass
+
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if value is None or isinstance(value, str | int):
+        return value
+    item = getattr(value, "item", None)
+    return _plain(item()) if item is not None else str(value)
