@@ -9,10 +9,13 @@ import numpy as np
 
 from simulator.laws.units import DAYS_PER_YEAR, FloatArray
 from simulator.world.calendar import Calendar
-from simulator.world.demand import Shock, draw_shocks, draw_tokens
+from simulator.world.demand import draw_demand
 from simulator.world.dice import Dice
+from simulator.world.growth import draw_luck
 from simulator.world.market import DAYS_PER_QUARTER, Prices, draw_prices
 from simulator.world.scenario import Scenario
+from simulator.world.segments import Mix
+from simulator.world.shocks import Shock, draw_shocks
 
 
 class LogLine(NamedTuple):
@@ -94,6 +97,8 @@ class World:
     seed: int
     replication: int
     demand_tokens: FloatArray
+    mix: Mix | None
+    """What its tokens ask of a server by day, if demand has segments; else the scenario's own."""
     meter: Meter
     shocks: tuple[Shock, ...]
     prices: Prices
@@ -135,16 +140,17 @@ def realize(scenario: Scenario, seed: int = 0, replication: int = 0) -> World:
     """
     dice, calendar = Dice(seed, replication), scenario.calendar
     shocks = draw_shocks(scenario.demand.shocks, dice, calendar)
-    tokens = draw_tokens(scenario.demand, scenario.demand_outlook, shocks, dice, calendar)
+    view = scenario.demand_outlook
+    drawn = draw_demand(scenario.demand, view, draw_luck(view.growth, dice), shocks, dice, calendar)
     prices = draw_prices(scenario.market, scenario.price_outlook, dice, calendar)
     training = scenario.training
     failures, sigma = training.failures_per_gpu_year, training.failures_sigma
     if sigma > 0.0:
         luck = sigma * dice.stream("training.failures").standard_normal()
         failures *= float(np.exp(luck - sigma**2 / 2.0))
-    tokens.setflags(write=False)
+    drawn.tokens.setflags(write=False)
     prices.freeze()
-    return World(scenario, seed, replication, tokens, Meter(tokens), shocks, prices, failures)
+    return World(scenario, seed, replication, drawn.tokens, drawn.mix, Meter(drawn.tokens), shocks, prices, failures)
 
 
 def expected_rent(scenario: Scenario, first_day: int, n_days: int) -> float:

@@ -10,8 +10,11 @@ from pydantic import ValidationError
 
 from simulator.laws.units import FloatArray
 from simulator.world.calendar import Calendar
-from simulator.world.demand import DemandInputs, Regime, Shocks, Trace, draw_shocks, draw_tokens, outlook
+from simulator.world.demand import DemandInputs, draw_demand, outlook
 from simulator.world.dice import Dice
+from simulator.world.growth import Regime, draw_luck
+from simulator.world.shocks import Shocks, draw_shocks
+from simulator.world.trace import Trace
 
 MONDAY = date(2026, 6, 1)
 LEVEL = 1e12
@@ -30,7 +33,9 @@ def declared(demand: DemandInputs, days: Calendar) -> FloatArray:
 
 def drawn(demand: DemandInputs, days: Calendar, replication: int = 0) -> FloatArray:
     dice = Dice(1, replication)
-    return draw_tokens(demand, outlook(demand, days), draw_shocks(demand.shocks, dice, days), dice, days)
+    view = outlook(demand, days)
+    luck = draw_luck(view.growth, dice)
+    return draw_demand(demand, view, luck, draw_shocks(demand.shocks, dice, days), dice, days).tokens
 
 
 # Growth ----------------------------------------------------------------------------------------------------------
