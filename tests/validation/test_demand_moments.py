@@ -71,7 +71,7 @@ SATURATING = {
     "logistic": {"growth_per_year": 3.0, "growth_sigma": 0.3, "curve": Logistic(ceiling_tokens_per_day=5e12)},
     "bass": {
         "history_growth_per_year": 1.0,
-        "walk_sigma": 0.3,
+        "growth_sigma": 0.1,  # small beside p + q, so that no world goes back to before its launch
         "curve": Bass(ceiling_tokens_per_day=9e12, innovation_per_year=0.03, imitation_per_year=0.38),
     },
 }
