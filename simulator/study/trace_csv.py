@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 
 from simulator.study.csv_rows import TakeRow, TraceError, amount, place, read_rows
@@ -45,7 +45,7 @@ def next_day(text: str, earlier: list[date]) -> date:
         day = date.fromisoformat(text)
     except ValueError:
         raise ValueError(f"date: must be a day like 2026-06-01 (got {text!r})") from None
-    if not earlier or day == earlier[-1] + timedelta(days=1):
+    if not earlier or (day - earlier[-1]).days == 1:
         return day
     before = earlier[-1]
     earlier.append(day)  # so that the rows after this one are judged by it
