@@ -120,7 +120,7 @@ def f_test(logs: FloatArray, design: FloatArray, n_tested: int, persistence: flo
 
 
 def _least_squares(logs: FloatArray, design: FloatArray) -> tuple[FloatArray, FloatArray]:
-    coefficients: FloatArray = np.linalg.lstsq(design, logs, rcond=None)[0]
+    coefficients: FloatArray = np.linalg.lstsq(design, logs, rcond=None)[0].astype(np.float64)
     return coefficients, logs - design @ coefficients
 
 

@@ -7,10 +7,11 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from simulator.laws.units import HOURS_PER_DAY, SECONDS_PER_DAY, SECONDS_PER_HOUR, FloatArray, IntArray
 from simulator.study.csv_rows import TraceError
-from simulator.study.usage_csv import Columns, Kind, UsageRows, read_usage
+from simulator.study.usage_csv import USUAL, Columns, Kind, UsageRows, read_usage
 
 _LEAST_TOKENS, _MOST_TOKENS = 1e3, 1e18
 """Tokens on a day: less than one page of text, and a thousand times what the largest providers report."""
@@ -45,7 +46,7 @@ class Usage:
 
 def load_usage(
     path: Path,
-    columns: Columns = Columns(),
+    columns: Columns = USUAL,
     *,
     first_day: date | None = None,
     since: date | None = None,
@@ -68,12 +69,7 @@ def load_usage(
     span = float(np.ptp(rows.seconds[used])) + (0.0 if rows.kind is Kind.REQUEST else rows.step_seconds)
     tokens, hours = _by_day(rows, day, first, last)
     _check_days(rows, day, first, tokens)
-    prompt, completion = rows.prompt, rows.completion
-    if prompt.size:
-        prompt, completion = prompt[used], completion[used]
-        if rows.kind is Kind.STEP:
-            of_day = day[used] - day[used].min()
-            prompt, completion = np.bincount(of_day, prompt), np.bincount(of_day, completion)
+    prompt, completion = (_by_item(rows, day, used, counts) for counts in (rows.prompt, rows.completion))
     day_one = rows.first_day + timedelta(days=first)
     return Usage(path, rows.kind, rows.is_dated, day_one, tokens, hours, prompt, completion, span, notes)
 
@@ -133,11 +129,23 @@ def _by_day(rows: UsageRows, day: IntArray, first: int, last: int) -> tuple[Floa
     used = (day >= first) & (day <= last)
     is_fine = rows.kind is Kind.REQUEST or (rows.kind is Kind.STEP and SECONDS_PER_HOUR % rows.step_seconds == 0.0)
     if n_days == 0 or not is_fine:
-        tokens = np.bincount(day[used] - first, rows.tokens[used], n_days) if n_days else np.zeros(0)
+        tokens = _sums(day[used] - first, rows.tokens[used], n_days) if n_days else np.zeros(0)
         return tokens, np.zeros((n_days, 0))
     hour = np.floor(rows.seconds[used] / SECONDS_PER_HOUR).astype(np.int64) - first * n_hours
-    hours = np.bincount(hour, rows.tokens[used], n_days * n_hours).reshape(n_days, n_hours)
+    hours = _sums(hour, rows.tokens[used], n_days * n_hours).reshape(n_days, n_hours)
     return hours.sum(axis=1), hours
+
+
+def _by_item(rows: UsageRows, day: IntArray, used: npt.NDArray[np.bool_], counts: FloatArray) -> FloatArray:
+    """Prompt or completion tokens of each request, or of each day; nothing if the trace has their total only."""
+    if counts.size == 0 or rows.kind is not Kind.STEP:
+        return counts[used] if counts.size else counts
+    return _sums(day[used] - day[used].min(), counts[used], 0)
+
+
+def _sums(at: IntArray, values: FloatArray, n: int) -> FloatArray:
+    """Sums of the values that fall in each of `n` places, or in as many as there are."""
+    return np.bincount(at, values, n).astype(np.float64)
 
 
 def _check_days(rows: UsageRows, day: IntArray, first: int, tokens: FloatArray) -> None:

@@ -64,6 +64,10 @@ class Columns:
     unit: Unit = Unit.TOKENS
 
 
+USUAL = Columns()
+"""Columns by their usual names, in tokens."""
+
+
 @dataclass(frozen=True, slots=True)
 class UsageRows:
     """The rows in order of time; `seconds` count from the midnight at which `first_day` begins.
@@ -84,7 +88,7 @@ class UsageRows:
     number: IntArray
 
 
-def read_usage(path: Path, columns: Columns = Columns(), first_day: date | None = None) -> UsageRows:
+def read_usage(path: Path, columns: Columns = USUAL, first_day: date | None = None) -> UsageRows:
     """Read a trace; `first_day` is the date of second 0 where times are seconds from the start.
 
     Raises
