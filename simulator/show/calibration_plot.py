@@ -31,10 +31,11 @@ def trace_against_band(found: Calibration, daily: DailyFit, band: TraceBand, ax:
     ax.plot(days, tokens, color=INK, linestyle="none", marker="o", markersize=size, label="trace")
     dress(
         ax,
-        f"{found.trace}: {band.inside_90} of {band.n_days} days inside the 90 % band",
+        f"{found.trace}: the trace, and what its fit simulates",
         "user tokens per day",
         f"{band.inside_90} of {band.n_days} days inside the 90 % band, {band.inside_50} inside the 50 % band, of "
-        f"{band.worlds:,} worlds drawn from the fit. The fit saw these very days: it is no test of days to come.",
+        f"{band.worlds:,} worlds drawn from the fit. The fit saw these very days: it is no test of days to come."
+        + ("" if found.is_dated else "\nDays from the start of the trace."),
     )
     if tokens.min() > 0.0 and max(float(band.p95.max()), float(tokens.max())) > _LOG_FROM * tokens.min():
         ax.set_yscale("log")

@@ -76,7 +76,10 @@ def demand_toml(found: Calibration, trace_csv: str) -> str:
         for at in _growth(found.daily, found.daily.start)[1]:
             lines += ["", "[[demand.regime]]", f"start = {at.start}", str(_growth_line("growth_per_year", at))]
         if found.is_dated:
-            lines += ["", "# To replay the trace itself, and go on from its last week:"]
+            lines += [
+                "",
+                f"# To replay the trace, and go on from its last week, put {_safe(trace_csv)} beside the scenario:",
+            ]
             lines += ["# [demand.trace]", f'# csv = "{_safe(trace_csv)}"', '# column = "tokens"']
     return "\n".join(lines) + "\n"
 
