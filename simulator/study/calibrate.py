@@ -11,7 +11,7 @@ import numpy as np
 from simulator.laws.units import DAYS_PER_WEEK, FloatArray
 from simulator.study.csv_rows import TraceError
 from simulator.study.log_fit import Estimate, LogFit, Noise, f_test, fit_logs
-from simulator.study.regimes import LEAST_REGIME_DAYS, Bend, bends, hinges
+from simulator.study.regimes import LEAST_REGIME_DAYS, Bend, bends, hinges, moved_by_a_later_bend
 from simulator.study.usage import Usage
 from simulator.study.usage_csv import Kind
 
@@ -171,8 +171,9 @@ def _daily(usage: Usage, start: date, notes: list[str]) -> DailyFit:
         notes.append(f"no weekday pattern: too noisy to tell one from chance (F test, p = {p_value:.2f})")
     week = dummies if has_weekdays else dummies[:, :0]
     found = bends(logs, np.column_stack([line, week]))
-    trend = np.column_stack([line, hinges(n, np.array([bend.day for bend in found], dtype=np.int64))])
-    fit = fit_logs(logs, np.column_stack([trend, week]))
+    days = np.array([bend.day for bend in found], dtype=np.int64)
+    trend = np.column_stack([line, hinges(n, days)])
+    fit = fit_logs(logs, np.column_stack([trend, week]), moved_by_a_later_bend(n, days))
     regimes = _regimes(fit, found, usage.first_day)
     has_growth = bool(found) or _is_told(regimes[0].log_growth_per_day)
     if not has_growth:

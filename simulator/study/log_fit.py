@@ -16,7 +16,7 @@ from simulator.laws.units import FloatArray
 from simulator.world.dice import decayed_sum
 
 MOST_PERSISTENCE = 0.98
-_NOTHING = 1e-12
+NOTHING = 1e-12
 """Sum of squared logs that is rounding, not noise."""
 
 
@@ -58,19 +58,24 @@ class LogFit:
         return Estimate(float(weights @ self.coefficients), sqrt(max(float(weights @ self.covariance @ weights), 0.0)))
 
 
-def fit_logs(logs: FloatArray, design: FloatArray) -> LogFit:
-    """Fit logs [day] on the columns of a design [day, column]."""
+def fit_logs(logs: FloatArray, design: FloatArray, chosen: FloatArray | None = None) -> LogFit:
+    """Fit logs [day] on the columns of a design [day, column].
+
+    What in the design was chosen to suit these logs, as the date of a bend, adds to the errors: `chosen` are the
+    changes of the fit with each such figure [day, figure], up to a factor.
+    """
     n, p = design.shape
     coefficients, residuals = _least_squares(logs, design)
     squares = float(residuals @ residuals)
-    free = n - p
-    if free < 2 or squares < _NOTHING:
+    full = design if chosen is None else np.column_stack([design, chosen])
+    free = n - full.shape[1]
+    if free < 2 or squares < NOTHING:
         none = Estimate(0.0, float("nan"))
         return LogFit(coefficients, np.zeros((p, p)), residuals, Noise(free, 0.0, none, none, Estimate(0.0, 0.0)))
     ar1 = correlation(residuals)
     corrected = corrected_persistence(ar1, n)
-    inverse = np.linalg.inv(design.T @ design)
-    correlated = design.T @ _correlated(design, corrected)
+    inverse = np.linalg.inv(full.T @ full)
+    correlated = full.T @ _correlated(full, corrected)
     sd_corrected = sqrt(squares / (n - float(np.trace(inverse @ correlated))))
     error = sqrt((1.0 - ar1 * ar1) / free)
     witnesses = free * (1.0 - corrected**2) / (1.0 + corrected**2)
@@ -81,11 +86,14 @@ def fit_logs(logs: FloatArray, design: FloatArray) -> LogFit:
         ar1_corrected=Estimate(corrected, error * (1.0 + 3.0 / n)),
         sd_corrected=Estimate(sd_corrected, sd_corrected / sqrt(2.0 * witnesses)),
     )
-    return LogFit(coefficients, sd_corrected**2 * inverse @ correlated @ inverse, residuals, noise)
+    covariance = sd_corrected**2 * inverse @ correlated @ inverse
+    return LogFit(coefficients, covariance[:p, :p], residuals, noise)
 
 
 def correlation(residuals: FloatArray) -> float:
-    """Correlation of successive residuals."""
+    """Correlation of successive residuals; 0 if they are but rounding."""
+    if float(residuals @ residuals) < NOTHING:
+        return 0.0
     return float(np.corrcoef(residuals[:-1], residuals[1:])[0, 1])
 
 
@@ -113,8 +121,8 @@ def f_test(logs: FloatArray, design: FloatArray, n_tested: int, persistence: flo
     n, p = design.shape
     white, columns = whitened(logs, persistence), whitened(design, persistence)
     squares = [float(r @ r) for r in (_least_squares(white, columns[:, :k])[1] for k in (p - n_tested, p))]
-    if squares[1] < _NOTHING:
-        return 1.0 if squares[0] < _NOTHING else 0.0
+    if squares[1] < NOTHING:
+        return 1.0 if squares[0] < NOTHING else 0.0
     ratio = (squares[0] - squares[1]) / n_tested / (squares[1] / (n - p))
     return float(f_distribution.sf(ratio, n_tested, n - p))
 

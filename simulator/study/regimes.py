@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator.laws.units import FloatArray, IntArray
-from simulator.study.log_fit import corrected_persistence, correlation, whitened
+from simulator.study.log_fit import NOTHING, corrected_persistence, correlation, whitened
 
 LEAST_REGIME_DAYS = 42
 _MOST_BENDS = 6
@@ -38,11 +38,17 @@ def hinges(n_days: int, days: IntArray) -> FloatArray:
     return hinge
 
 
+def moved_by_a_later_bend(n_days: int, days: IntArray) -> FloatArray:
+    """How the line changes when a bend comes later, up to a factor: by a step [day, bend]."""
+    step: FloatArray = (np.arange(n_days)[:, None] > days).astype(np.float64)
+    return step
+
+
 def bends(logs: FloatArray, others: FloatArray) -> tuple[Bend, ...]:
     """Where growth changed; `others` are the columns fitted beside [day, column], a level and a slope among them.
 
     The best bend is added to those found before, all are moved to where they fit best, and so on; then as many are
-    kept as BIC allows. The standard errors of the slopes beside them do not know that the dates were chosen.
+    kept as BIC allows.
     """
     found: list[Bend] = []
     kept: list[Bend] = []
@@ -68,7 +74,7 @@ def _one_more(logs: FloatArray, others: FloatArray, found: list[Bend]) -> tuple[
         moved[at] = _best(logs, others, rest, persistence)[0]
     before = _squares(logs, others, found, persistence)
     after = _squares(logs, others, moved, persistence)
-    return moved, float(logs.size * np.log(before / after)) if after > 0.0 else 0.0
+    return moved, float(logs.size * np.log(before / max(after, NOTHING))) if before > NOTHING else 0.0
 
 
 def _open_days(n_days: int, found: list[Bend]) -> IntArray:
@@ -123,7 +129,7 @@ def _squares(logs: FloatArray, others: FloatArray, found: list[Bend], persistenc
 def _persistence(logs: FloatArray, others: FloatArray, found: list[Bend]) -> float:
     """Of the noise around the line with these bends."""
     left = _span_and_left(logs, others, found, 0.0)[1]
-    return max(corrected_persistence(correlation(left), logs.size), 0.0) if left @ left > 0.0 else 0.0
+    return max(corrected_persistence(correlation(left), logs.size), 0.0)
 
 
 def _design(others: FloatArray, found: list[Bend]) -> FloatArray:

@@ -32,6 +32,8 @@ _UNIT_COLUMNS = ("unit", "units")
 _PER_DAY = ("", " per day", " a day", "/day")
 _EVEN_PART = 0.8
 """Of the steps between rows: where so many are alike, the others are mistakes, and no requests."""
+_GRID_SECONDS = 600.0
+"""Times that all lie so far apart, and on multiples of the least step, are no requests but steps with gaps."""
 _UNIX_FROM, _UNIX_TO = 1e9, 1e10
 """Seconds since 1970 in the years 2001 to 2286; smaller numbers count from the start of the trace."""
 UNDATED = date(2001, 1, 1)
@@ -266,9 +268,12 @@ def _check_unit(text: str, unit: Unit) -> None:
 def _told_apart(rows: UsageRows) -> UsageRows:
     """Rows at an even step, or requests; a break in the step, or in the order, is a mistake."""
     steps = np.diff(rows.seconds)
-    step = float(np.median(steps[steps > 0])) if (steps > 0).any() else math.nan
+    forward = steps[steps > 0.0]
+    step, least = (float(np.median(forward)), float(forward.min())) if forward.size else (math.nan, math.nan)
+    if least >= _GRID_SECONDS and np.allclose(np.round(forward / least), forward / least, rtol=0.0, atol=1e-6):
+        step = least
     is_off = ~np.isclose(steps, step, rtol=0.0, atol=1e-3)
-    is_even = step >= SECONDS_PER_MINUTE and is_off.mean() <= 1.0 - _EVEN_PART
+    is_even = step >= SECONDS_PER_MINUTE and (step == least >= _GRID_SECONDS or is_off.mean() <= 1.0 - _EVEN_PART)
     wrong = np.flatnonzero(is_off if is_even else steps < 0.0)
     if wrong.size:
         told = [f"{rows.path}:{rows.number[at + 1]}: {_off(steps[at], step)}" for at in wrong[:10].tolist()]
