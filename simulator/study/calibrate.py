@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from math import exp, sqrt
 
 import numpy as np
+import numpy.typing as npt
 
 from simulator.laws.units import DAYS_PER_WEEK, FloatArray
 from simulator.study.csv_rows import TraceError
@@ -226,7 +227,7 @@ def _daily_fit(
 
     def level(day: int) -> Estimate:
         line = [1.0, float(day)] if has_growth else [1.0]
-        return _level(fit, np.array([*line, *np.maximum(day - days, 0)]), has_weekdays)
+        return _level(fit, np.array([*line, *np.maximum(day - days, 0)]), day > days, has_weekdays)
 
     return DailyFit(
         first_day=usage.first_day,
@@ -250,14 +251,15 @@ def _week_weights(fit: LogFit) -> tuple[FloatArray, FloatArray]:
     return raw, raw / raw.sum()
 
 
-def _level(fit: LogFit, trend: FloatArray, has_weekdays: bool) -> Estimate:
+def _level(fit: LogFit, trend: FloatArray, is_bent: npt.NDArray[np.bool_], has_weekdays: bool) -> Estimate:
     """Mean tokens a day at a point of the trend: noise has mean one, and so have the weekdays."""
-    weights, week = np.zeros(fit.coefficients.size), 1.0
+    n_coefficients, week = fit.coefficients.size, 1.0
+    weights = np.append(np.zeros(n_coefficients), is_bent.astype(np.float64))
     weights[: trend.size] = trend
     value = fit.estimate(weights).value
     if has_weekdays:
         raw, parts = _week_weights(fit)
-        weights[1 - DAYS_PER_WEEK :], week = parts[1:], float(raw.mean())
+        weights[n_coefficients + 1 - DAYS_PER_WEEK : n_coefficients], week = parts[1:], float(raw.mean())
     tokens = exp(value + fit.noise.sd_corrected.value**2 / 2.0) * week
     return Estimate(tokens, tokens * fit.estimate(weights).standard_error)
 
@@ -265,7 +267,8 @@ def _level(fit: LogFit, trend: FloatArray, has_weekdays: bool) -> Estimate:
 def _weekdays(fit: LogFit) -> Weekdays:
     """Factors with mean 1; errors to first order in those of the logs."""
     raw, parts = _week_weights(fit)
-    factors, effects = raw / raw.mean(), fit.covariance[1 - DAYS_PER_WEEK :, 1 - DAYS_PER_WEEK :]
+    at = slice(fit.coefficients.size + 1 - DAYS_PER_WEEK, fit.coefficients.size)
+    factors, effects = raw / raw.mean(), fit.covariance[at, at]
     slopes = factors[:, None] * (np.eye(DAYS_PER_WEEK) - parts)
     covariance = slopes[:, 1:] @ effects @ slopes[:, 1:].T
     weekday, weekend = float(factors[:5].mean()), float(factors[5:].mean())

@@ -46,7 +46,10 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class LogFit:
-    """Coefficients of a design, their covariance under AR(1) noise, and what is left."""
+    """Coefficients of a design, their covariance under AR(1) noise, and what is left.
+
+    The covariance goes on over the figures that were chosen to suit the logs; they have no coefficient.
+    """
 
     coefficients: FloatArray
     covariance: FloatArray
@@ -54,8 +57,10 @@ class LogFit:
     noise: Noise
 
     def estimate(self, weights: FloatArray) -> Estimate:
-        """A weighted sum of coefficients, with its standard error."""
-        return Estimate(float(weights @ self.coefficients), sqrt(max(float(weights @ self.covariance @ weights), 0.0)))
+        """A weighted sum of coefficients, and of chosen figures if their weights follow, with its standard error."""
+        value = float(weights[: self.coefficients.size] @ self.coefficients)
+        weights = np.append(weights, np.zeros(len(self.covariance) - weights.size))
+        return Estimate(value, sqrt(max(float(weights @ self.covariance @ weights), 0.0)))
 
 
 def fit_logs(logs: FloatArray, design: FloatArray, chosen: FloatArray | None = None) -> LogFit:
@@ -64,14 +69,15 @@ def fit_logs(logs: FloatArray, design: FloatArray, chosen: FloatArray | None = N
     What in the design was chosen to suit these logs, as the date of a bend, adds to the errors: `chosen` are the
     changes of the fit with each such figure [day, figure], up to a factor.
     """
-    n, p = design.shape
+    n = logs.size
     coefficients, residuals = _least_squares(logs, design)
     squares = float(residuals @ residuals)
     full = design if chosen is None else np.column_stack([design, chosen])
     free = n - full.shape[1]
     if free < 2 or squares < NOTHING:
         none = Estimate(0.0, float("nan"))
-        return LogFit(coefficients, np.zeros((p, p)), residuals, Noise(free, 0.0, none, none, Estimate(0.0, 0.0)))
+        covariance = np.zeros((full.shape[1], full.shape[1]))
+        return LogFit(coefficients, covariance, residuals, Noise(free, 0.0, none, none, Estimate(0.0, 0.0)))
     ar1 = correlation(residuals)
     corrected = corrected_persistence(ar1, n)
     inverse = np.linalg.inv(full.T @ full)
@@ -87,7 +93,7 @@ def fit_logs(logs: FloatArray, design: FloatArray, chosen: FloatArray | None = N
         sd_corrected=Estimate(sd_corrected, sd_corrected / sqrt(2.0 * witnesses)),
     )
     covariance = sd_corrected**2 * inverse @ correlated @ inverse
-    return LogFit(coefficients, covariance[:p, :p], residuals, noise)
+    return LogFit(coefficients, covariance, residuals, noise)
 
 
 def correlation(residuals: FloatArray) -> float:

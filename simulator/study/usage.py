@@ -35,7 +35,6 @@ class Usage:
     hours: FloatArray
     prompt: FloatArray
     completion: FloatArray
-    seconds: float
     notes: tuple[str, ...]
 
     @property
@@ -66,12 +65,11 @@ def load_usage(
     chosen_first, chosen_last = _chosen(rows, day, since, until)
     first, last = max(first, chosen_first), min(last, chosen_last)
     used = (day >= chosen_first) & (day <= chosen_last)
-    span = float(np.ptp(rows.seconds[used])) + (0.0 if rows.kind is Kind.REQUEST else rows.step_seconds)
     tokens, hours = _by_day(rows, day, first, last)
     _check_days(rows, day, first, tokens)
     prompt, completion = (_by_item(rows, day, used, counts) for counts in (rows.prompt, rows.completion))
     day_one = rows.first_day + timedelta(days=first)
-    return Usage(path, rows.kind, rows.is_dated, day_one, tokens, hours, prompt, completion, span, notes)
+    return Usage(path, rows.kind, rows.is_dated, day_one, tokens, hours, prompt, completion, notes)
 
 
 def _whole_days(rows: UsageRows, day: IntArray) -> tuple[int, int]:

@@ -47,7 +47,7 @@ def paths(demand: DemandInputs, n_days: int, n_paths: int, tmp_path: Path) -> li
 def usage_of(tokens: FloatArray, first_day: date = MONDAY) -> Usage:
     none = np.zeros(0)
     path, hours = Path("simulated.csv"), np.zeros((tokens.size, 0))
-    return Usage(path, Kind.DAY, True, first_day, tokens, hours, none, none, 86_400.0 * tokens.size, ())
+    return Usage(path, Kind.DAY, True, first_day, tokens, hours, none, none, ())
 
 
 def fitted(tokens: FloatArray) -> DailyFit:
@@ -87,6 +87,9 @@ def test_two_regimes_return(tmp_path: Path) -> None:
     fits = [fitted(tokens) for tokens in paths(truth, 260, 12, tmp_path)]
     right = [fit for fit in fits if len(fit.regimes) == 2]
     assert len(right) >= 10
+    level = 5e12 * 30.0 ** (120 / DAYS_PER_YEAR) * 2.0 ** (140 / DAYS_PER_YEAR)  # on the day after the trace
+    off = np.array([(fit.level.value - level) / fit.level.standard_error for fit in right])
+    assert 0.4 < np.sqrt(np.mean(off**2)) < 1.8  # 1, with a relative error of 1 / sqrt(2 x 12) = 0.2
     for fit in right:
         before, after = fit.regimes
         assert abs((after.start - change).days) < 30
@@ -113,7 +116,7 @@ def test_hours_and_lengths_return() -> None:
     rng = np.random.default_rng(2)
     hours = 1e6 * profile * np.exp(0.1 * rng.standard_normal((30, 24)))
     prompt = hours.sum(axis=1) * 0.8
-    usage = Usage(Path("x"), Kind.STEP, True, MONDAY, hours.sum(axis=1), hours, prompt, prompt / 4, 1.0, ())
+    usage = Usage(Path("x"), Kind.STEP, True, MONDAY, hours.sum(axis=1), hours, prompt, prompt / 4, ())
     found = calibrate(usage)
     z = [(hour.value - truth) / hour.standard_error for hour, truth in zip(found.hours, profile, strict=True)]
     assert np.max(np.abs(z)) < 4.0
