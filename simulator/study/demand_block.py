@@ -99,10 +99,11 @@ def _level_lines(found: Calibration) -> Iterator[_Line]:
     yield _Line("tokens_per_day", _number(demand.tokens_per_day), f"mean on {day}, error {100.0 * error:.1f} %")
     current = [at for at in daily.regimes if at.start <= daily.start][-1]
     if daily.has_growth:
-        yield _growth_line("history_growth_per_year", current)
-        yield _Line(
-            "growth_per_year", _number(demand.growth_per_year), "the same going on: change it if you know better"
+        going_on = (
+            "the same until the next regime" if demand.regime else "the same going on: change it if you know better"
         )
+        yield _growth_line("history_growth_per_year", current)
+        yield _Line("growth_per_year", _number(demand.growth_per_year), going_on)
         sigma = current.log_growth_per_day.standard_error * DAYS_PER_YEAR
         yield _Line("# growth_sigma", f"{sigma:.2g}", "the error of the yearly log growth: lets worlds differ by it")
         for past in [at for at in daily.regimes if at.start < current.start]:
@@ -165,8 +166,8 @@ def mean_one(estimates: tuple[Estimate, ...]) -> tuple[float, ...]:
 
     Examples
     --------
-    >>> mean_one((Estimate(2 / 3, 0.1), Estimate(2 / 3, 0.1), Estimate(5 / 3, 0.1)))
-    (0.667, 0.666, 1.667)
+    >>> mean_one((Estimate(1.0004, 0.1), Estimate(1.0003, 0.1), Estimate(0.9993, 0.1)))
+    (1.001, 1.0, 0.999)
     """
     factors: FloatArray = 1000.0 * np.array([found.value for found in estimates])
     thousandths = np.maximum(np.rint(factors), 1.0)
