@@ -27,7 +27,15 @@ HEAVY = ("numpy", "pandas", "matplotlib", "scipy", "simpy", "pydantic", "pyarrow
 
 @pytest.mark.parametrize(
     "words",
-    [["--help"], ["compare", "--help"], ["check", "--help"], ["new", "--help"], ["laws", "--help"], ["--version"]],
+    [
+        ["--help"],
+        ["compare", "--help"],
+        ["check", "--help"],
+        ["new", "--help"],
+        ["laws", "--help"],
+        ["calibrate", "--help"],
+        ["--version"],
+    ],
 )
 def test_help_imports_nothing_heavy(words: list[str]) -> None:
     code = (

@@ -34,6 +34,14 @@ def test_the_commands_for_your_own_lab_work_in_order(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "my_lab" / "summary.csv").is_file()
 
 
+def test_a_trace_becomes_a_demand_table(tmp_path: Path) -> None:
+    (words,) = (words for words in COMMANDS if words[0] == "calibrate")
+    rows = ["date,total_tokens", *(f"2026-06-{day:02},{1e9 * (1 + day % 7)}" for day in range(1, 31))]
+    (tmp_path / "tokens.csv").write_text("\n".join(rows), encoding="utf-8")
+    assert "[demand]" in run(["-m", "simulator", *words], tmp_path)
+    assert (tmp_path / "fitted" / "trace_against_band.png").is_file()
+
+
 def test_the_laws_are_printed(tmp_path: Path) -> None:
     (words,) = (words for words in COMMANDS if words[0] == "laws")
     assert "Training compute" in run(["-m", "simulator", *words], tmp_path)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simulator.cli.said import SET_HELP, BadInput, Interrupted, print_json, print_rich, read_study
+from simulator.cli.said import SET_HELP, BadInput, print_json, print_rich, read_study, results_go_to
 
 if TYPE_CHECKING:
     from simulator.study.comparison import Comparison
@@ -54,7 +54,7 @@ def compare(
     """
     study = read_study(scenario, overrides, seed, replications, policies)
     command = str(click.get_current_context().obj)
-    with _results_folder(out, study) as folder:
+    with results_go_to(out, study.path.stem) as folder:
         comparison = _compared(study, workers, shown=sys.stderr.isatty() and not quiet)
         _saved(comparison, folder, command, study.text)
     if as_json:
@@ -64,19 +64,6 @@ def compare(
     else:
         _print_table(comparison)
         click.echo(f"Results: {folder}")
-
-
-@contextmanager
-def _results_folder(out: Path | None, study: Study) -> Iterator[Path]:
-    from simulator.study.results_folder import FolderRefused, Stopped, results_folder
-
-    try:
-        with results_folder(out, study.path.stem) as folder:
-            yield folder
-    except FolderRefused as error:
-        raise BadInput(str(error)) from None
-    except Stopped as error:
-        raise Interrupted(str(error)) from None
 
 
 def _compared(study: Study, workers: int, shown: bool) -> Comparison:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 import click
@@ -53,6 +55,20 @@ def read_study(
     except ScenarioError as error:
         lines = str(error)
         raise BadInput(f"the scenario cannot be used.\n{lines}" if "\n" in lines else lines) from None
+
+
+@contextmanager
+def results_go_to(out: Path | None, name: str) -> Iterator[Path]:
+    """An empty folder for results: `out`, or a new one of this name in the folder out."""
+    from simulator.study.results_folder import FolderRefused, Stopped, results_folder
+
+    try:
+        with results_folder(out, name) as folder:
+            yield folder
+    except FolderRefused as error:
+        raise BadInput(str(error)) from None
+    except Stopped as error:
+        raise Interrupted(str(error)) from None
 
 
 def print_rich(table: Table) -> None:

@@ -5,7 +5,7 @@ Figures are made without pyplot, so any number of threads may draw, and nothing 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import ceil
 from pathlib import Path
 
@@ -33,20 +33,25 @@ def save_plots(comparison: Comparison, folder: str | Path) -> list[Path]:
     """
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    differences = [("difference", _figure_of(difference(comparison)))] if len(comparison.policies) > 1 else []
+    differences = [("difference", figure_of(difference(comparison)))] if len(comparison.policies) > 1 else []
     figures = (
-        ("cumulative_cost", _figure_of(cumulative_cost(comparison))),
+        ("cumulative_cost", figure_of(cumulative_cost(comparison))),
         *differences,
         ("spend_by_account", _multiples(comparison, spend_by_account, "Spend by account", SPEND_LABELS)),
         ("fleet", _multiples(comparison, fleet, "GPUs by tenure", TENURE_LABELS)),
-        ("demand", _figure_of(demand(comparison))),
+        ("demand", figure_of(demand(comparison))),
     )
+    return save_figures(figures, target)
+
+
+def save_figures(figures: Iterable[tuple[str, Figure]], folder: Path) -> list[Path]:
+    """Write named pictures as PNG and SVG, the same bytes for the same pictures."""
     written = []
     with matplotlib.rc_context({"svg.hashsalt": "labspend", "hatch.linewidth": 0.6}):
         for name, figure in figures:
             for path, metadata in (
-                (target / f"{name}.png", {"Software": "labspend"}),
-                (target / f"{name}.svg", {"Date": None}),
+                (folder / f"{name}.png", {"Software": "labspend"}),
+                (folder / f"{name}.svg", {"Date": None}),
             ):
                 figure.savefig(path, dpi=_DPI, metadata=metadata)
                 written.append(path)
@@ -101,7 +106,7 @@ def _on_one_scale(panels: Sequence[Axes]) -> bool:
     return True
 
 
-def _figure_of(ax: Axes) -> Figure:
+def figure_of(ax: Axes) -> Figure:
     figure = ax.get_figure(root=True)
     assert figure is not None
     return figure

@@ -8,15 +8,17 @@ wholesale electricity from green-dcc (MIT). The folder is $LABSPEND_DATA, else .
 from __future__ import annotations
 
 import os
+from datetime import date
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 
+from simulator.study.calibrate import Calibration, DailyFit, calibrate
+from simulator.study.demand_block import mean_one
 from simulator.study.files import load_scenario
+from simulator.study.usage import load_usage
 
 # --- figures the scenario states ------------------------------------------------------------------------
 GROWTH_PER_DAY = 0.01607  # log growth; exp(.) - 1 = 1.62 % a day
@@ -37,6 +39,8 @@ HOURS_M_SMALL = (
     0.714, 0.630, 0.777, 0.636, 0.626, 0.510, 0.575, 0.694, 0.900, 1.419, 1.322, 1.283,
     1.130, 1.099, 1.093, 1.124, 1.246, 1.180, 0.996, 1.155, 1.536, 1.320, 1.118, 0.917,
 )  # fmt: skip
+HOURS = {"m_large": HOURS_M_LARGE, "m_small": HOURS_M_SMALL}
+PEAK_HOUR = {"m_large": 1.29, "m_small": 1.54}
 PROMPT_OVER_COMPLETION = {"m_large": 6.74, "m_small": 8.12, "deepseek_r1": 0.773}
 PROMPT_SHARE_M_LARGE = 0.871
 
@@ -65,59 +69,31 @@ RUNPOD_ON_DEMAND = {  # start and mid-record of the same-product rent paths, USD
 US_POWER_MONTHLY_SD = 0.30  # robust sd of the monthly log change, median of four US markets
 
 
-def load(name: str) -> pd.DataFrame:
-    """Read one data file, or skip the test when the data folder is absent."""
+def data_file(name: str) -> Path:
+    """Find one data file, or skip the test when the data folder is absent."""
     default = Path(__file__).resolve().parents[2].parent / "shared" / "data"
     path = Path(os.environ.get("LABSPEND_DATA", default)) / name
     if not path.is_file():
         pytest.skip(f"calibration data not found: {name} (set LABSPEND_DATA to the data folder)")
-    return pd.read_csv(path)
+    return path
 
 
-class DemandFit(NamedTuple):
-    """Trend, weekday factors and noise of a daily series."""
-
-    slope: float
-    level: float
-    factors: NDArray[np.float64]
-    sd: float
-    ar1: float
-    n: int
-
-
-def fit_demand(date: pd.Series, tokens: pd.Series, level_date: str) -> DemandFit:
-    """Fit log tokens on intercept, day and weekday dummies; weekday factors have arithmetic mean one."""
-    day = pd.to_datetime(date)
-    t, weekday = (day - pd.Timestamp(level_date)).dt.days.to_numpy(), day.dt.day_of_week.to_numpy()
-    design = np.column_stack([np.ones(len(t)), t, *[(weekday == k).astype(float) for k in range(1, 7)]])
-    y = np.log(tokens.to_numpy(dtype=float))
-    beta = np.linalg.lstsq(design, y, rcond=None)[0]
-    resid = y - design @ beta
-    raw = np.exp(np.concatenate([[0.0], beta[2:]]))
-    return DemandFit(
-        slope=float(beta[1]),
-        level=float(np.exp(beta[0]) * raw.mean()),
-        factors=raw / raw.mean(),
-        sd=float(np.sqrt(resid @ resid / (len(t) - 8))),
-        ar1=float(np.corrcoef(resid[:-1], resid[1:])[0, 1]),
-        n=len(t),
-    )
-
-
-def round_to_mean_one(factors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Round to three decimals, moving the factors with the largest rounding error until the mean is one."""
-    thousandths = np.rint(factors * 1000)
-    while missing := int(1000 * len(factors) - thousandths.sum()):
-        step = np.sign(missing)
-        thousandths[np.argmax((factors * 1000 - thousandths) * step)] += step
-    return thousandths / 1000
+def load(name: str) -> pd.DataFrame:
+    """Read one data file."""
+    return pd.read_csv(data_file(name))
 
 
 @pytest.fixture(scope="module")
-def demand() -> DemandFit:
+def found() -> Calibration:
     """Return the fit of the daily OpenRouter totals."""
-    data = load("demand_openrouter_daily.csv")
-    return fit_demand(data["date"], data["total_tokens"], LEVEL_DATE)
+    return calibrate(load_usage(data_file("demand_openrouter_daily.csv")), date.fromisoformat(LEVEL_DATE))
+
+
+@pytest.fixture(scope="module")
+def demand(found: Calibration) -> DailyFit:
+    """Return the part of it that runs from day to day."""
+    assert found.daily is not None
+    return found.daily
 
 
 def test_the_frontier_scenario_states_these_figures() -> None:
@@ -131,43 +107,73 @@ def test_the_frontier_scenario_states_these_figures() -> None:
     assert demand.prompt_share == PROMPT_SHARE_M_LARGE
 
 
-def test_demand_growth_and_level(demand: DemandFit) -> None:
-    assert demand.n == 38
-    assert demand.slope == pytest.approx(GROWTH_PER_DAY, abs=5e-6)
-    assert demand.level == pytest.approx(LEVEL_TOKENS, rel=2e-4)
+def test_demand_growth_and_level(found: Calibration, demand: DailyFit) -> None:
+    assert found.n_whole_days == 38
+    (regime,) = demand.regimes
+    assert regime.log_growth_per_day.value == pytest.approx(GROWTH_PER_DAY, abs=5e-6)
+    assert np.expm1(regime.log_growth_per_day.value) == pytest.approx(0.0162, abs=5e-5)
+    of_noise = np.exp(demand.noise.sd_corrected.value**2 / 2)  # a level is a mean, the published one a median
+    assert demand.level.value / of_noise == pytest.approx(LEVEL_TOKENS, rel=2e-4)
 
 
-def test_weekday_factors(demand: DemandFit) -> None:
+def test_weekday_factors(demand: DailyFit) -> None:
     assert sum(WEEKDAY_FACTORS) == pytest.approx(7.0, abs=1e-12)
-    assert round_to_mean_one(demand.factors) == pytest.approx(WEEKDAY_FACTORS, abs=1e-9)
-    ratio = demand.factors[5:].mean() / demand.factors[:5].mean()
-    assert ratio == pytest.approx(WEEKEND_OVER_WEEKDAY, abs=5e-4)
+    assert demand.weekdays is not None
+    assert mean_one(demand.weekdays.factors) == WEEKDAY_FACTORS
+    assert demand.weekdays.weekend_over_weekday.value == pytest.approx(WEEKEND_OVER_WEEKDAY, abs=5e-4)
+    assert demand.weekday_p_value < 1e-6
 
 
-def test_demand_noise(demand: DemandFit) -> None:
-    assert demand.sd == pytest.approx(NOISE_SD, abs=5e-4)
-    assert demand.ar1 == pytest.approx(NOISE_AR1, abs=5e-3)
-    corrected = demand.ar1 + (1 + 3 * demand.ar1) / demand.n
-    assert corrected == pytest.approx(NOISE_AR1_CORRECTED, abs=5e-3)
-    assert demand.sd * np.sqrt(1 - demand.ar1**2) == pytest.approx(INNOVATION_SD, abs=5e-4)
+def test_demand_noise(demand: DailyFit) -> None:
+    noise = demand.noise
+    assert noise.degrees_of_freedom == 38 - 8
+    assert noise.sd == pytest.approx(NOISE_SD, abs=5e-4)
+    assert noise.ar1.value == pytest.approx(NOISE_AR1, abs=5e-3)
+    assert noise.ar1_corrected.value == pytest.approx(NOISE_AR1_CORRECTED, abs=5e-3)
+    assert noise.sd * np.sqrt(1 - noise.ar1.value**2) == pytest.approx(INNOVATION_SD, abs=5e-4)
 
 
-@pytest.mark.parametrize(("trace", "hours"), [("m_large", HOURS_M_LARGE), ("m_small", HOURS_M_SMALL)])
-def test_hour_profile(trace: str, hours: tuple[float, ...]) -> None:
-    data = load(f"demand_servegen_{trace}_10min.csv")
-    tokens = data["input_tokens_est"] + data["output_tokens_est"]
-    by_hour = tokens.groupby(data["t_seconds"] // 3600 % 24).sum().to_numpy()
-    assert sum(hours) == pytest.approx(24.0, abs=1e-9)
-    assert round_to_mean_one(by_hour / by_hour.mean()) == pytest.approx(hours, abs=1e-9)
+@pytest.fixture(scope="module", params=PROMPT_OVER_COMPLETION)
+def serving(request: pytest.FixtureRequest) -> tuple[str, Calibration]:
+    """Return one of the ServeGen traces by name, fitted."""
+    return request.param, calibrate(load_usage(data_file(f"demand_servegen_{request.param}_10min.csv")))
 
 
-@pytest.mark.parametrize("trace", PROMPT_OVER_COMPLETION)
-def test_prompt_to_completion(trace: str) -> None:
-    data = load(f"demand_servegen_{trace}_10min.csv")
-    prompt, completion = data["input_tokens_est"].sum(), data["output_tokens_est"].sum()
-    assert prompt / completion == pytest.approx(PROMPT_OVER_COMPLETION[trace], rel=1e-3)
+def test_hour_profile(serving: tuple[str, Calibration]) -> None:
+    trace, found = serving
+    if trace not in HOURS:
+        return
+    assert sum(HOURS[trace]) == pytest.approx(24.0, abs=1e-9)
+    assert mean_one(found.hours) == HOURS[trace]
+    assert max(hour.value for hour in found.hours) == pytest.approx(PEAK_HOUR[trace], abs=5e-3)
+
+
+def test_prompt_to_completion(serving: tuple[str, Calibration]) -> None:
+    trace, found = serving
+    assert found.mix is not None
+    assert found.mix.prompt_over_completion.value == pytest.approx(PROMPT_OVER_COMPLETION[trace], rel=1e-3)
     if trace == "m_large":
-        assert prompt / (prompt + completion) == pytest.approx(PROMPT_SHARE_M_LARGE, abs=5e-4)
+        assert found.mix.prompt_share.value == pytest.approx(PROMPT_SHARE_M_LARGE, abs=5e-4)
+
+
+def test_two_weeks_have_no_weekday_pattern_and_say_so(serving: tuple[str, Calibration]) -> None:
+    found = serving[1]
+    assert found.daily is None or found.daily.weekdays is None
+    assert any("weekday" in note for note in found.notes)
+
+
+def test_an_hour_of_requests_gives_lengths_and_says_what_it_cannot_give() -> None:
+    found = calibrate(load_usage(data_file("demand_azure2023_conv_requests.csv")))
+    lengths = found.lengths
+    assert lengths is not None
+    assert lengths.n_requests == 19_366
+    # demand_length_quantiles.csv: mean of prompts and of completions
+    assert lengths.prompt_tokens.value == pytest.approx(1154.6974, abs=1e-3)
+    assert lengths.prompt_tokens.standard_error == pytest.approx(1108.8225 / np.sqrt(19_366), rel=1e-4)
+    assert lengths.context_tokens.value == pytest.approx(1154.6974 + 211.1260 / 2, abs=1e-3)
+    assert (found.daily, found.hours, found.mean_tokens_per_day) == (None, (), None)
+    assert any("not even a level" in note for note in found.notes)
+    assert any("no hour profile" in note for note in found.notes)
 
 
 @pytest.fixture(scope="module")
@@ -226,8 +232,8 @@ def test_purchase_prices(chip: str) -> None:
 
 def test_runpod_rents() -> None:
     data = load("gpu_epoch_hardware_prices.csv").query("vendor == 'RunPod'")
-    for (hardware, date), usd in RUNPOD_ON_DEMAND.items():
-        rows = data[(data["hardware"] == hardware) & (data["date"] == date)]
+    for (hardware, when), usd in RUNPOD_ON_DEMAND.items():
+        rows = data[(data["hardware"] == hardware) & (data["date"] == when)]
         assert usd in rows["on_demand_usd_per_chip_hour"].to_list()
 
 
