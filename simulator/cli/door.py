@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import click
 
 from simulator import __version__
+from simulator.cli.catalog import catalog
 from simulator.cli.compare import compare
 from simulator.cli.explain import explain
 from simulator.cli.hand_check import laws
@@ -42,5 +43,5 @@ def labspend() -> None:
     """Simulate what an AI lab's compute costs, and compare the policies that decide it."""
 
 
-for _command in (compare, check, new, laws, explain):
+for _command in (compare, check, new, laws, explain, catalog):
     labspend.add_command(_command)
