@@ -34,6 +34,7 @@ HEAVY = ("numpy", "pandas", "matplotlib", "scipy", "simpy", "pydantic", "pyarrow
         ["new", "--help"],
         ["laws", "--help"],
         ["calibrate", "--help"],
+        ["catalog", "--help"],
         ["--version"],
     ],
 )
@@ -101,6 +102,8 @@ def test_bad_input_is_one_message_and_status_2(labspend: Labspend, small_toml: P
         (["laws", "Lama 3 70B", "H100"], "did you mean 'Llama 3 70B'?"),
         (["laws", "Chinchilla", "H10"], "did you mean 'H100'?"),
         (["laws", "Chinchilla"], "HARDWARE is missing"),
+        (["catalog", "hardwear"], "'hardwear' is not one of"),
+        (["catalog", "models", "--scenario", "gone.toml"], "gone.toml: there is no such file"),
         (["laws", "7B:1T", "H100"], "parameters must be a number, got '7B'"),
         (["laws", "Chinchilla", "H100", "--usd-per-gpu-hour", "-1"], "must be greater than 0 and finite, got -1"),
         (["laws", "Chinchilla", "H100", "--precision", "fp6"], "'fp6' is not one of"),
@@ -146,7 +149,77 @@ def test_laws_alone_lists_models_and_hardware(labspend: Labspend) -> None:
     assert "MI300X" in shown.stdout
     found = json.loads(labspend("laws", "--json").stdout, parse_constant=not_json)
     assert found["models"][0]["name"] == "GPT-3"
-    assert found["hardware"][0]["name"] == "A100"
+    assert found["hardware"][0]["name"] == "V100 16GB"
+
+
+OWN_ROWS = """
+[[accelerator]]
+name = "X1"
+bf16_tflop_per_second = 1000
+memory_gb = 96
+memory_tb_per_second = 4
+power_kw = 0.8
+launch = 2027-01-01
+source = "a data sheet"
+
+[[model]]
+name = "Ours 12B"
+n_parameters = 12e9
+n_training_tokens = 6e12
+release = 2026-03-01
+source = "our records"
+"""
+
+
+def test_catalog_lists_each_section(labspend: Labspend) -> None:
+    shown = labspend("catalog")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    for section, part in (
+        ("hardware", "MI355X"),
+        ("models", "Llama 4 Scout"),
+        ("runs", "30,840,000"),
+        ("prices", "p4d.24xlarge / 8"),
+        ("techniques", "SmoothQuant"),
+    ):
+        assert f"labspend catalog {section}" in shown.stdout
+        listed = labspend("catalog", section)
+        assert (listed.returncode, listed.stderr) == (0, "")
+        assert part in listed.stdout
+
+
+def test_catalog_as_json(labspend: Labspend) -> None:
+    rows = json.loads(labspend("catalog", "prices", "--json").stdout, parse_constant=not_json)
+    assert rows[0]["kind"] == "on-demand"
+    assert rows[0]["unit"] == "USD/GPU-hour"
+    assert rows[0]["day"] == "2018-06-08"
+    every = json.loads(labspend("catalog", "--json").stdout, parse_constant=not_json)
+    assert list(every) == ["hardware", "models", "runs", "prices", "techniques"]
+    assert every["prices"] == rows
+    assert every["techniques"][-1]["training_span_oom"] is None
+
+
+def test_rows_of_a_scenario_are_listed_and_can_be_asked_about(labspend: Labspend, small_toml: Path) -> None:
+    with small_toml.open("a", encoding="utf-8") as file:
+        file.write(OWN_ROWS)
+    assert "X1" in labspend("catalog", "hardware", "--scenario", "small.toml").stdout
+    assert "our records" in labspend("catalog", "models", "--scenario", "small.toml").stdout
+    assert "Ours 12B" in labspend("laws", "--scenario", "small.toml").stdout
+    shown = labspend("laws", "ours 12b", "H100", "--scenario", "small.toml")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "Ours 12B (12.0B parameters" in shown.stdout
+    assert "$2.89 a GPU-hour on demand, as quoted in the scenario 'Small lab' (a test)" in " ".join(
+        shown.stdout.split()
+    )
+
+
+def test_a_scenario_with_an_unknown_base_still_lists_what_there_is(labspend: Labspend, small_toml: Path) -> None:
+    text = small_toml.read_text(encoding="utf-8")
+    recipe = '{ kind = "fine_tune", base = "Ours" }'
+    small_toml.write_text(text.replace('{ levers = ["overtrain"] }', recipe), encoding="utf-8")
+    shown = labspend("compare", "small.toml")
+    assert (shown.returncode, shown.stdout) == (2, "")
+    assert "small.toml:40: policy.1.recipe.base: is no known model; labspend catalog models lists them" in shown.stderr
+    assert labspend("catalog", "models", "--scenario", "small.toml").returncode == 0
 
 
 def test_laws_offers_every_precision_and_fit() -> None:

@@ -47,6 +47,11 @@ def test_the_laws_are_printed(tmp_path: Path) -> None:
     assert "Training compute" in run(["-m", "simulator", *words], tmp_path)
 
 
+def test_the_catalogue_is_listed(tmp_path: Path) -> None:
+    (words,) = (words for words in COMMANDS if words[0] == "catalog")
+    assert "p4d.24xlarge" in run(["-m", "simulator", *words], tmp_path)
+
+
 @pytest.mark.parametrize("program", re.findall(r"```python\n(.*?)```", README, re.DOTALL))
 def test_the_programs_run(program: str, tmp_path: Path) -> None:
     assert "buy-once" in run(["-c", program], tmp_path)

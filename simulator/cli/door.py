@@ -10,6 +10,7 @@ import click
 
 from simulator import __version__
 from simulator.cli.calibrate import calibrate
+from simulator.cli.catalog import catalog
 from simulator.cli.compare import compare
 from simulator.cli.explain import explain
 from simulator.cli.hand_check import laws
@@ -43,5 +44,5 @@ def labspend() -> None:
     """Simulate what an AI lab's compute costs, and compare the policies that decide it."""
 
 
-for _command in (compare, check, new, laws, explain, calibrate):
+for _command in (compare, check, new, laws, explain, calibrate, catalog):
     labspend.add_command(_command)

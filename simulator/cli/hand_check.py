@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from simulator.cli.said import BadInput, print_json, print_rich
+from simulator.cli.said import SCENARIO_HELP, BadInput, print_json, print_rich, read_scenario
 
 
 @click.command(short_help="Print what the laws say of MODEL on HARDWARE.")
@@ -31,6 +31,7 @@ from simulator.cli.said import BadInput, print_json, print_rich
 @click.option(
     "--prompt-share", type=float, default=0.8, metavar="P", help="Prompt tokens / user tokens. [default: 0.8]"
 )
+@click.option("--scenario", metavar="FILE", help=SCENARIO_HELP)
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON, and nothing else.")
 def laws(
     model: str | None,
@@ -40,29 +41,44 @@ def laws(
     usd_per_gpu_hour: float | None,
     context: float,
     prompt_share: float,
+    scenario: str | None,
     as_json: bool,
 ) -> None:
     """Print what the laws say of MODEL on HARDWARE: loss, FLOP, memory, speed and cost, to check them by hand.
 
-    MODEL is a published model, or parameters and training tokens as N:D. Without arguments, says which
-    models and hardware there are.
+    MODEL is a published model, or parameters and training tokens as N:D. Without arguments, lists the
+    models and hardware of the catalogue.
 
     \b
     Examples:
       labspend laws "Llama 3.1 70B" H100 --precision fp8
       labspend laws 70e9:1.4e12 B200 --usd-per-gpu-hour 4.50 --json
     """
-    from simulator.show.laws_table import Catalogue, catalogue_table, laws_table
-    from simulator.study.hand_check import CannotCheck, Terms, asked
-
     if model is None:
-        print_json(Catalogue()) if as_json else print_rich(catalogue_table(Catalogue()))
+        _listed(scenario, as_json)
         return
     if hardware is None:
-        raise BadInput("HARDWARE is missing, such as H100; labspend laws alone says which there are")
-    terms = Terms(usd_per_gpu_hour=usd_per_gpu_hour, context_tokens=context, prompt_share=prompt_share)
+        raise BadInput("HARDWARE is missing, such as H100; labspend catalog hardware lists them")
+    from simulator.show.laws_table import laws_table
+    from simulator.study.hand_check import CannotCheck, Terms, asked
+
+    own = None if scenario is None else read_scenario(scenario)
+    terms = Terms(usd_per_gpu_hour=usd_per_gpu_hour, context_tokens=context, prompt_share=prompt_share, scenario=own)
     try:
         found = asked(model, hardware, precision, fit, terms)
     except CannotCheck as error:
         raise BadInput(str(error)) from None
     print_json(found) if as_json else print_rich(laws_table(found))
+
+
+def _listed(scenario: str | None, as_json: bool) -> None:
+    """The part of the catalogue that can be asked about."""
+    from simulator.show.catalogue_tables import hardware_table, models_table
+    from simulator.world.catalogue import Catalogue, catalogue_of
+
+    known = Catalogue() if scenario is None else catalogue_of(read_scenario(scenario))
+    if as_json:
+        print_json(known)
+        return
+    for table in (models_table(known), hardware_table(known)):
+        print_rich(table)

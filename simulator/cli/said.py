@@ -7,6 +7,7 @@ import math
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from enum import Enum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -17,11 +18,14 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from simulator.study.files import Study
+    from simulator.world.scenario import Scenario
 
 _PIPE_WIDTH = 500
 """Columns a table may take where no terminal limits it."""
 
 SET_HELP = "Override one value of the file, as demand.growth_per_year=4. Repeatable."
+
+SCENARIO_HELP = "A scenario whose own rows and prices count too."
 
 
 class BadInput(click.ClickException):
@@ -53,8 +57,22 @@ def read_study(
     try:
         return load_study(scenario, overrides, seed=seed, replications=replications, policies=policies)
     except ScenarioError as error:
-        lines = str(error)
-        raise BadInput(f"the scenario cannot be used.\n{lines}" if "\n" in lines else lines) from None
+        raise _refused(error) from None
+
+
+def read_scenario(scenario: str) -> Scenario:
+    """The scenario of this name alone, whatever its policies need."""
+    from simulator.study.files import ScenarioError, load_scenario
+
+    try:
+        return load_scenario(scenario)
+    except ScenarioError as error:
+        raise _refused(error) from None
+
+
+def _refused(error: Exception) -> BadInput:
+    lines = str(error)
+    return BadInput(f"the scenario cannot be used.\n{lines}" if "\n" in lines else lines)
 
 
 @contextmanager
@@ -90,6 +108,8 @@ def _plain(value: object) -> object:
 
     if is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Enum):
+        return value.value
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, dict):

@@ -19,7 +19,7 @@ from simulator.laws.scaling import compute_optimal, equivalent_flop, loss, optim
 from simulator.laws.test_time import MAX_SAMPLES, gain
 from simulator.laws.units import HOURS_PER_DAY, FloatArray, Numbers
 from simulator.world.hardware import Accelerator
-from simulator.world.models import MODELS, PublishedModel
+from simulator.world.models import PublishedModel
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario
 
@@ -139,7 +139,7 @@ def fine_tuned(scenario: Scenario, release: Release, names: tuple[str, ...] = ()
     `fine_tuning.min_tokens`. A mixture of experts counts with its active parameters, which is cautious.
     """
     when = scenario.calendar.date_of(release.decision_day)
-    bases = tuple(m for m in MODELS if m.open_weights and m.release <= when and (m.name in names or not names))
+    bases = tuple(m for m in scenario.models if m.open_weights and m.release <= when and (m.name in names or not names))
     if not bases:
         return None
     sizes, total, read = (

@@ -21,9 +21,10 @@ from simulator.laws.precision import PRECISIONS
 from simulator.laws.scaling import compute_optimal
 from simulator.laws.test_time import MAX_SAMPLES, gain
 from simulator.world.inputs import Inputs, NotNegative, Positive
-from simulator.world.models import model_named
+from simulator.world.models import PublishedModel, model_named
+from simulator.world.names import NotInCatalogue
 from simulator.world.roadmap import Release
-from simulator.world.scenario import Misplaced, PrecisionName
+from simulator.world.scenario import Misplaced, PrecisionName, Scenario
 
 
 class Recipe(Protocol):
@@ -56,21 +57,35 @@ class LeverRecipe(Inputs):
 
 
 class FineTune(Inputs):
-    """Trains on from one open-weight model, and never from scratch."""
+    """Trains on from one open-weight model, of the catalogue or a [[model]] table, and never from scratch."""
 
     kind: Literal["fine_tune"] = "fine_tune"
     base: str = Field(description='the model to start from, such as "Llama 3.1 8B"')
     levers: frozenset[Lever] = Field(frozenset(), description="any of quantize, test_time")
 
+    def check(self, scenario: Scenario) -> None:
+        """Refuse a base that the scenario does not know, or that may not be built upon."""
+        self.start_of(scenario)
+
+    def start_of(self, scenario: Scenario) -> PublishedModel:
+        """The model to start from."""
+        try:
+            base = model_named(self.base, scenario.models)
+        except NotInCatalogue as error:
+            raise Misplaced("recipe.base", f"is no known model; {error.hint}", repr(self.base)) from None
+        if not base.open_weights:
+            raise Misplaced("recipe.base", "must have open weights", repr(base.name))
+        return base
+
     def choose(
         self, observation: Observation, release: Release, forecast: Forecast, procurement: Procurement
     ) -> Choice:
         """The tokens that the base still lacks for the target."""
-        base = model_named(self.base)
+        base = self.start_of(observation.scenario)
         table = fine_tuned(observation.scenario, release, (base.name,))
         if table is None:
-            why = "must have open weights" if not base.open_weights else f"must be out when {release.name} is decided"
-            raise Misplaced("policy.recipe.base", why, f"{base.name}, {base.release}")
+            rule = f"must be out when {release.name} is decided"
+            raise Misplaced("recipe.base", rule, f"{base.name}, {base.release}")
         return cheapest(Plan.of(observation, release, forecast, procurement), [table], self.levers)
 
 

@@ -1,5 +1,7 @@
 """What makes serving cheaper without changing the model: speculation, prompt caching, experts left unread."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from simulator.laws.ranges import at_least, between, not_negative, share
@@ -12,6 +14,41 @@ BATCH_PRICE = 0.5
 """Price of answers that may wait (batch interfaces) over immediate ones, list prices of 2024-25."""
 SPECULATION_ACCEPTANCE = 0.8
 """Chance that a drafted token is accepted (Erdil 2025, arXiv 2506.04645)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedSaver:
+    """One saver as its source reports it.
+
+    Attributes
+    ----------
+    method : str
+    highest_speedup : float
+        Largest speed-up the source claims; 1 where it claims none [1].
+    price_factor : float
+        List price of the tokens it touches over that of others; 1 where it has no price of its own [1].
+    effect, citation : str
+    """
+
+    method: str
+    highest_speedup: float
+    price_factor: float
+    effect: str
+    citation: str
+
+
+REPORTED_SAVERS = (
+    ReportedSaver("speculative decoding", 3.0, 1.0, "2 to 3x, identical answers", "Leviathan et al. 2023, 2211.17192"),
+    ReportedSaver(
+        "prompt caching, Anthropic",
+        1.0,
+        ANTHROPIC_CACHE_READ,
+        f"writing to the cache costs {ANTHROPIC_CACHE_WRITE}",
+        "list prices of 2025",
+    ),
+    ReportedSaver("prompt caching, OpenAI", 1.0, OPENAI_CACHE_READ, "gpt-4o 0.5, gpt-4.1 0.25", "list prices of 2025"),
+    ReportedSaver("batch interface", 1.0, BATCH_PRICE, "answers that may wait", "list prices of 2024-25"),
+)
 
 
 def tokens_per_verification(acceptance: Numbers, drafted_tokens: Numbers) -> FloatArray:

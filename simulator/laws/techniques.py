@@ -49,6 +49,7 @@ class Technique:
         In the source's words.
     mechanism : str
         Techniques of one mechanism do not add up.
+    source : str
     """
 
     name: str
@@ -59,6 +60,7 @@ class Technique:
     effect_of_scale: str
     models_sit_at: str
     mechanism: str
+    source: str = "Villalobos & Atkinson 2023 (Epoch), summary table"
 
 
 OVERTRAINING = Technique("overtraining", 1.2, 0.7, Shape.SATURATING, 0.0, "none", "minimal training", "smaller model")

@@ -1,19 +1,16 @@
-"""How a person sees what the laws say of one model on one kind of GPU, and which models and hardware there are."""
+"""How a person sees what the laws say of one model on one kind of GPU."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from rich.table import Table
 from rich.text import Text
 
-from simulator.laws.units import GIGA, MILLI, TERA
+from simulator.laws.units import GIGA, MILLI
 from simulator.show.money import DASH, percent, scaled
 from simulator.show.plain_table import plain_table
 from simulator.study.hand_check import HandCheck, Line
-from simulator.world.hardware import CATALOGUE, Accelerator
-from simulator.world.models import MODELS, PublishedModel
 
 _DIGITS = 4
 _LARGE = 1e6
@@ -73,32 +70,3 @@ def _power(value: float) -> str:
 
 def _origin(line: Line) -> str:
     return ": ".join(part for part in (line.law, line.source) if part)
-
-
-@dataclass(frozen=True, slots=True)
-class Catalogue:
-    """What can be asked about."""
-
-    models: tuple[PublishedModel, ...] = MODELS
-    hardware: tuple[Accelerator, ...] = CATALOGUE
-
-
-def catalogue_table(catalogue: Catalogue) -> Table:
-    """The models there are, then the kinds of GPU, by the names one writes."""
-    table = plain_table("", "", Table)
-    for header in ("Name", "What it is", "Since"):
-        table.add_column(header, no_wrap=True)
-    table.add_row(Text("MODEL", style="bold"))
-    for model in catalogue.models:
-        active = (
-            f" ({scaled(model.n_active_parameters)} active)" if model.n_active_parameters < model.n_parameters else ""
-        )
-        weights = ", open weights" if model.open_weights else ""
-        what = f"{scaled(model.n_parameters)} parameters{active}, {scaled(model.n_training_tokens)} tokens{weights}"
-        table.add_row(f"  {model.name}", what, str(model.release))
-    table.add_row(Text("HARDWARE", style="bold"))
-    for found in catalogue.hardware:
-        chip = found.chip
-        what = f"{chip.bf16_flop_per_second / TERA:,.0f} TFLOP/s bf16, {chip.memory_bytes / GIGA:.0f} GB, "
-        table.add_row(f"  {found.name}", f"{what}{chip.memory_bytes_per_second / TERA:.2f} TB/s", str(found.launch))
-    return table

@@ -13,6 +13,7 @@ import tomlkit
 from pydantic import BaseModel, Field, ValidationError
 
 from simulator.lab.policy import Policy, PolicyInputs, default_policies
+from simulator.lab.recipe import FineTune
 from simulator.study.complaints import Problem, ScenarioError, misplaced, nearest, problems, said
 from simulator.study.sources import Declared, Setting, declared
 from simulator.study.toml_lines import KeyPath
@@ -94,7 +95,7 @@ def _study(found: Declared, *, is_compared: bool) -> Study:
     known = _policies(policy_inputs, wrong) if not wrong else ()
     chosen = _chosen(inputs.policies, known, wrong) if inputs is not None and not wrong else ()
     if is_compared and scenario is not None and not wrong:
-        wrong += _unsuited(chosen, scenario, found)
+        wrong += [*_unsuited(chosen, scenario, found), *_baseless(chosen, scenario, found)]
     if wrong or scenario is None or inputs is None:
         raise found.error(wrong)
     text = study_toml(scenario, inputs, policy_inputs)
@@ -225,6 +226,19 @@ def _unsuited(policies: tuple[Policy, ...], scenario: Scenario, found: Declared)
         for error, names in needs.values()
         for problem in (misplaced(error, (), found.tables),)
     ]
+
+
+def _baseless(policies: tuple[Policy, ...], scenario: Scenario, found: Declared) -> list[Problem]:
+    """Recipes of the policies to compare that start from a model the scenario does not have."""
+    wrong = []
+    rows = {table["name"]: row for row, table in enumerate(found.tables.get("policy", ()))}
+    for policy in policies:
+        if isinstance(policy.recipe, FineTune):
+            try:
+                policy.recipe.check(scenario)
+            except Misplaced as error:
+                wrong.append(misplaced(error, ("policy", rows[policy.name]), found.tables))
+    return wrong
 
 
 def study_toml(scenario: Scenario, study: StudyInputs, policies: tuple[PolicyInputs, ...]) -> str:

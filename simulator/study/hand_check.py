@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
@@ -35,12 +35,12 @@ from simulator.laws.serving_speed import (
 )
 from simulator.laws.training_speed import TRAINING_MEMORY_SHARE, least_gpus
 from simulator.laws.units import SECONDS_PER_HOUR, TOKENS_PER_MILLION_TOKENS
-from simulator.study.complaints import nearest
 from simulator.study.files import load_scenario
 from simulator.world.demand import DemandInputs
-from simulator.world.hardware import CATALOGUE, Accelerator
+from simulator.world.hardware import CATALOGUE, Accelerator, AcceleratorInputs
 from simulator.world.market import MarketInputs, Quote
-from simulator.world.models import model_named
+from simulator.world.models import MODELS, PARAMETERS, TOKENS, PublishedModel, model_named
+from simulator.world.names import NotInCatalogue, joined, named
 from simulator.world.roadmap import RoadmapInputs
 from simulator.world.scenario import ModelInputs, Roofline, Scenario
 
@@ -49,8 +49,6 @@ if TYPE_CHECKING:
 
 PRICED_BY = "frontier_lab"
 """The scenario whose quotes are taken where no price is given."""
-_PARAMETERS, _TOKENS = (1e6, 1e15), (1e6, 1e18)
-"""What a model written as N:D may have; anything else is a slip of the pen."""
 _HOFFMANN = "Hoffmann et al. 2022"
 _KUMAR = "exponents of Kumar et al. 2024, size assumed"
 _BOOK = "How to Scale Your Model 2025"
@@ -80,13 +78,25 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What is chosen beside model and hardware; without a price, that of `PRICED_BY` is taken if it has one."""
+    """What is chosen beside model and hardware; without a price, that of the scenario is taken if it has one."""
 
     precision: Precision = BF16
     fit: ScalingFit = BESI
     usd_per_gpu_hour: float | None = None
     context_tokens: float = 2000.0
     prompt_share: float = 0.8
+    scenario: Scenario | None = None
+    """Whose own models, kinds of GPU and prices count too; default: `PRICED_BY`, for its prices."""
+
+    @property
+    def models(self) -> tuple[PublishedModel, ...]:
+        """The models that can be asked about."""
+        return MODELS if self.scenario is None else self.scenario.models
+
+    @property
+    def added_hardware(self) -> tuple[AcceleratorInputs, ...]:
+        """The kinds of GPU that can be asked about beside those of the catalogue."""
+        return () if self.scenario is None else self.scenario.accelerator
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,18 +130,18 @@ class HandCheck:
         return next(line.value for line in self.lines if line.name == name)
 
 
-def subject(text: str) -> Subject:
+def subject(text: str, models: Iterable[PublishedModel] = MODELS) -> Subject:
     """A model of the catalogue, or parameters and training tokens written as 70e9:1.4e12."""
     if ":" not in text:
         try:
-            found = model_named(text)
-        except ValueError as error:
+            found = model_named(text, models)
+        except NotInCatalogue as error:
             raise CannotCheck(f"{error} (or give parameters and training tokens, as 70e9:1.4e12)") from None
         size = (found.n_parameters, found.n_active_parameters, found.n_training_tokens)
         return Subject(found.name, *size, found.source)
     first, second = text.split(":", 1)
-    n = _number(first, "parameters", "70e9 is 70 billion", _PARAMETERS)
-    d = _number(second, "training tokens", "1.4e12 is 1.4 trillion", _TOKENS)
+    n = _number(first, "parameters", "70e9 is 70 billion", PARAMETERS)
+    d = _number(second, "training tokens", "1.4e12 is 1.4 trillion", TOKENS)
     return Subject(text, n, n, d, "as given")
 
 
@@ -146,14 +156,12 @@ def _number(text: str, what: str, example: str, bounds: tuple[float, float]) -> 
     return number
 
 
-def hardware_named(name: str) -> Accelerator:
-    """The kind of GPU of this name, whatever its capitals."""
-    by_name = {found.name.casefold(): found for found in CATALOGUE}
-    if name.casefold() in by_name:
-        return by_name[name.casefold()]
-    near = nearest(name, [found.name for found in CATALOGUE])
-    hint = f"; did you mean {near!r}?" if near else f"; there are {', '.join(found.name for found in CATALOGUE)}"
-    raise CannotCheck(f"there is no hardware {name!r} in the catalogue{hint}")
+def hardware_named(name: str, added: Iterable[AcceleratorInputs] = ()) -> Accelerator:
+    """The kind of GPU of this name in the catalogue or among those added, however it is spelt."""
+    try:
+        return named(name, joined(CATALOGUE, [row.accelerator() for row in added]), "hardware")
+    except NotInCatalogue as error:
+        raise CannotCheck(str(error)) from None
 
 
 def hand_check(model: Subject, accelerator: Accelerator, terms: Terms = Terms()) -> HandCheck:
@@ -180,15 +188,15 @@ def asked(model: str, hardware: str, precision: str, fit: str, terms: Terms = Te
         precision=next(found for found in PRECISIONS if found.name == precision),
         fit=next(found for found in SCALING_FITS if found.name == fit),
     )
-    return hand_check(subject(model), hardware_named(hardware), chosen)
+    return hand_check(subject(model, terms.models), hardware_named(hardware, terms.added_hardware), chosen)
 
 
 def _refuse_nonsense(terms: Terms) -> None:
     price = terms.usd_per_gpu_hour
     if price is not None and not (price > 0.0 and math.isfinite(price)):
         raise CannotCheck(f"the price of a GPU-hour must be greater than 0 and finite, got {price:g}")
-    if not 1.0 <= terms.context_tokens <= _TOKENS[0]:
-        raise CannotCheck(f"the context must be between 1 and {_TOKENS[0]:,.0f} tokens, got {terms.context_tokens:g}")
+    if not 1.0 <= terms.context_tokens <= TOKENS[0]:
+        raise CannotCheck(f"the context must be between 1 and {TOKENS[0]:,.0f} tokens, got {terms.context_tokens:g}")
     if not 0.0 <= terms.prompt_share <= 1.0:
         raise CannotCheck(f"the share of prompts must be between 0 and 1, got {terms.prompt_share:g}")
 
@@ -197,10 +205,15 @@ def _price(accelerator: Accelerator, terms: Terms) -> tuple[float, str]:
     """USD per GPU-hour and who says so; nan if nobody does."""
     if terms.usd_per_gpu_hour is not None:
         return terms.usd_per_gpu_hour, f"${terms.usd_per_gpu_hour:g} a GPU-hour, as given"
-    for quote in load_scenario(PRICED_BY).market.quote:
+    name, scenario = PRICED_BY, terms.scenario
+    if scenario is None:
+        scenario = load_scenario(PRICED_BY)
+    else:
+        name = repr(scenario.title)
+    for quote in scenario.market.quote:
         if quote.accelerator == accelerator.name:
             usd = quote.on_demand_usd_per_gpu_hour
-            return usd, f"${usd:g} a GPU-hour on demand, as quoted in the scenario {PRICED_BY} ({quote.source})"
+            return usd, f"${usd:g} a GPU-hour on demand, as quoted in the scenario {name} ({quote.source})"
     return math.nan, f"no price of {accelerator.name} is known: give one with --usd-per-gpu-hour"
 
 
@@ -215,6 +228,7 @@ def _scenario(model: Subject, accelerator: Accelerator, terms: Terms) -> Scenari
             quote=(Quote(accelerator=accelerator.name, on_demand_usd_per_gpu_hour=1.0, source="by hand"),)
         ),
         roadmap=RoadmapInputs(target_flop=1.0),
+        accelerator=terms.added_hardware,
         opening_model=ModelInputs(n_parameters=model.n_active_parameters, n_training_tokens=model.n_training_tokens),
     )
 

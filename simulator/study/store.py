@@ -20,12 +20,14 @@ from typing import Any
 import pandas as pd
 
 from simulator import __version__
-from simulator.study.comparison import Comparison, SummaryRow, date_columns
+from simulator.study.comparison import Comparison, SummaryRow, date_columns, frame
+from simulator.study.price_book import PriceRow, price_book
 from simulator.study.restated import parts_said, study_text_of
 from simulator.study.summary import OrderRow, ReleaseRow
 
 SUMMARY, REPLICATIONS, DAILY = "summary.csv", "replications.parquet", "daily.parquet"
-RELEASES, ORDERS, SCENARIO, MANIFEST = "releases.csv", "orders.csv", "scenario.toml", "manifest.json"
+RELEASES, ORDERS, PRICE_BOOK = "releases.csv", "orders.csv", "price_book.csv"
+SCENARIO, MANIFEST = "scenario.toml", "manifest.json"
 
 _UNFINISHED = ".unfinished"
 _LIBRARIES = ("numpy", "simpy", "pandas", "pyarrow")
@@ -41,6 +43,7 @@ class Stored:
     daily: pd.DataFrame
     releases: pd.DataFrame
     orders: pd.DataFrame
+    price_book: pd.DataFrame
     scenario_text: str
 
 
@@ -83,6 +86,7 @@ def save(
         _write_parquet(comparison.daily_table, aside / DAILY)
         _write_csv(comparison.releases_table, aside / RELEASES)
         _write_csv(comparison.orders_table, aside / ORDERS)
+        _write_csv(frame(price_book(comparison.scenario), PriceRow), aside / PRICE_BOOK)
         (aside / SCENARIO).write_bytes((study_text or study_text_of(comparison)).encode())
         if pictures is not None:
             pictures(comparison, aside)
@@ -107,6 +111,7 @@ def load(folder: str | Path) -> Stored:
         pd.read_parquet(source / DAILY),
         _read_csv(source / RELEASES, ReleaseRow),
         _read_csv(source / ORDERS, OrderRow),
+        _read_csv(source / PRICE_BOOK, PriceRow),
         (source / SCENARIO).read_text(encoding="utf-8"),
     )
 
@@ -176,17 +181,6 @@ def _manifest(comparison: Comparison, command: str, written: Path) -> dict[str, 
             "python": platform.python_version(),
             **{library: version(library) for library in _LIBRARIES},
         },
-        "price_book": [
-            {
-                "accelerator": quote.accelerator,
-                "date": (quote.available or scenario.start).isoformat(),
-                "on_demand_usd_per_gpu_hour": quote.on_demand_usd_per_gpu_hour,
-                "spot_usd_per_gpu_hour": quote.spot_usd_per_gpu_hour,
-                "purchase_usd_per_gpu": quote.purchase_usd_per_gpu,
-                "source": quote.source,
-            }
-            for quote in scenario.market.quote
-        ],
         "sha256": {
             path.name: sha256(path.read_bytes()).hexdigest() for path in sorted(written.iterdir()) if path.is_file()
         },

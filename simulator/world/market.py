@@ -33,6 +33,7 @@ class Commitment(Inputs):
 
     term_days: Annotated[int, Field(gt=0)] = Field(description="length of the lease [days]")
     discount: OpenShare = Field(description="off the on-demand price: 0.19 is 19 % cheaper")
+    source: str = Field("", description="where the discount was read, and when")
 
 
 class MarketEvent(Inputs):
@@ -43,6 +44,7 @@ class MarketEvent(Inputs):
     on_demand_factor: Positive = Field(1.0, description="on-demand, spot and new reserved prices x this")
     purchase_factor: Positive = Field(1.0, description="purchase prices x this")
     note: str = Field("", description="what happened")
+    source: str = Field("", description="where it was read")
 
 
 class PriceShocks(Inputs):
@@ -77,6 +79,7 @@ class MarketInputs(Inputs):
     lead_sigma: NotNegative = Field(0.0, description="sd of the log of the lead time, drawn by quarter")
     electricity_usd_per_kwh: NotNegative = Field(0.0826, description="US industrial 2025")
     electricity_growth_per_year: Positive = Field(1.0, description="factor per year")
+    electricity_source: str = Field("", description="where the price of power was read")
 
     def discount(self, term_days: int) -> float:
         """Off the on-demand price for a term that is on offer."""

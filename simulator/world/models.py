@@ -7,9 +7,18 @@ family of which Epoch lists one member. Its token column counts words or data po
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
-from difflib import get_close_matches
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from simulator.world.inputs import Inputs, Misplaced
+from simulator.world.names import joined, named
+
+PARAMETERS, TOKENS = (1e6, 1e15), (1e6, 1e18)
+"""What a model may have; anything else is a slip of the pen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +35,33 @@ class PublishedModel:
     source: str
 
 
-class UnknownModel(ValueError):
-    """A name that no model of the catalogue bears."""
+class PublishedModelInputs(Inputs):
+    """A model that the scenario adds to the catalogue, or describes anew: fine-tuning may start from it."""
+
+    name: str = Field(min_length=1, description="what it is called; spaces, dashes and capitals do not matter")
+    n_parameters: Annotated[float, Field(ge=PARAMETERS[0], le=PARAMETERS[1])] = Field(description="weights")
+    n_active_parameters: Annotated[float, Field(ge=PARAMETERS[0], le=PARAMETERS[1])] | None = Field(
+        None, description="weights a token uses, fewer in a mixture of experts; default: all"
+    )
+    n_training_tokens: Annotated[float, Field(ge=TOKENS[0], le=TOKENS[1])] = Field(
+        description="tokens it was trained on [tokens]"
+    )
+    release: date = Field(description="first day it can be built upon")
+    open_weights: bool = Field(True, description="whether it may be built upon")
+    source: str = Field(description="where the figures were read")
+
+    @model_validator(mode="after")
+    def _uses_no_more_than_it_has(self) -> PublishedModelInputs:
+        if self.n_active_parameters is not None and self.n_active_parameters > self.n_parameters:
+            rule = f"must be at most n_parameters, {self.n_parameters:g}"
+            raise Misplaced("n_active_parameters", rule, f"{self.n_active_parameters:g}")
+        return self
+
+    def model(self) -> PublishedModel:
+        """The catalogue entry of these figures."""
+        active = self.n_parameters if self.n_active_parameters is None else self.n_active_parameters
+        size = (self.n_parameters, active, self.n_training_tokens)
+        return PublishedModel(self.name, *size, self.release, self.open_weights, self.source)
 
 
 _BROWN = "Brown et al. 2020, arXiv 2005.14165"
@@ -37,6 +71,7 @@ _LLAMA_2 = "Touvron et al. 2023, arXiv 2307.09288, and model card"
 _LLAMA_2_SHAPE = "; parameters counted from its shape: 40 layers, width 5120, feed-forward 13824, vocabulary 32000"
 _LLAMA_3 = "Meta, Llama 3 model card (15T+ tokens)"
 _LLAMA_3_1 = "Meta, Llama 3.1 model card (15T+ tokens); Grattafiori et al. 2024, arXiv 2407.21783"
+_LLAMA_4 = "Meta, Llama 4 model card"
 _BLOOM = "BigScience 2022, arXiv 2211.05100"
 _V3 = "DeepSeek-AI 2024, arXiv 2412.19437"
 _R1 = "DeepSeek-AI 2025, arXiv 2501.12948; the base is DeepSeek-V3, whose pre-training tokens these are"
@@ -64,6 +99,8 @@ MODELS: tuple[PublishedModel, ...] = (
     _dense("Llama 3.1 8B", 8.030e9, 15e12, date(2024, 7, 23), True, _LLAMA_3_1),
     _dense("Llama 3.1 70B", 70.554e9, 15e12, date(2024, 7, 23), True, _LLAMA_3_1),
     _dense("Llama 3.1 405B", 405.85e9, 15.6e12, date(2024, 7, 23), True, _LLAMA_3_1),
+    PublishedModel("Llama 4 Scout", 109e9, 17e9, 40e12, date(2025, 4, 5), True, f"{_LLAMA_4} (~40T tokens)"),
+    PublishedModel("Llama 4 Maverick", 400e9, 17e9, 22e12, date(2025, 4, 5), True, f"{_LLAMA_4} (~22T tokens)"),
     PublishedModel("DeepSeek-V3", 671e9, 37e9, 14.8e12, date(2024, 12, 24), True, _V3),
     PublishedModel("DeepSeek-R1", 671e9, 37e9, 14.8e12, date(2025, 1, 20), True, _R1),
 )
@@ -71,16 +108,11 @@ MODELS: tuple[PublishedModel, ...] = (
 use 5.76e23, Epoch 6.31e23), so that all models are counted alike."""
 
 
-def model_named(name: str) -> PublishedModel:
+def models_with(added: Iterable[PublishedModelInputs]) -> tuple[PublishedModel, ...]:
+    """The catalogue with rows of a scenario: one whose name is known already takes the place of that model."""
+    return joined(MODELS, [row.model() for row in added])
+
+
+def model_named(name: str, models: Iterable[PublishedModel] = MODELS) -> PublishedModel:
     """The model of this name; capitals, spaces, dashes and underscores do not matter."""
-    by_key = {_key(model.name): model for model in MODELS}
-    found = by_key.get(_key(name))
-    if found is not None:
-        return found
-    near = get_close_matches(_key(name), by_key, n=1, cutoff=0.6)
-    hint = f"; did you mean {by_key[near[0]].name!r}?" if near else ""
-    raise UnknownModel(f"there is no model {name!r} in the catalogue{hint}")
-
-
-def _key(name: str) -> str:
-    return "".join(letter for letter in name.casefold() if letter not in " -_")
+    return named(name, models, "models")

@@ -30,6 +30,8 @@ from simulator.world.inputs import (
 from simulator.world.inputs import Misplaced as Misplaced
 from simulator.world.inputs import UnknownName as UnknownName
 from simulator.world.market import MarketInputs, PriceOutlook, price_outlook
+from simulator.world.models import PublishedModel, PublishedModelInputs, models_with
+from simulator.world.names import spelling
 from simulator.world.roadmap import Release, RoadmapInputs, releases
 
 FitName = Literal["HOFF", "HOFFX", "SARD", "HARM", "BESI"]
@@ -161,6 +163,7 @@ class OwnershipInputs(Inputs):
     average_draw: Share = Field(0.75, description="average draw / rated draw (Cottier)")
     pue: Annotated[float, Field(ge=1)] = Field(1.25, description="power at the meter / power at the server")
     hosting_usd_per_kw_month: NotNegative = Field(184.06, description="colocation per rated kW, US 2024")
+    hosting_source: str = Field("", description="where the price of hosting was read")
     maintenance_per_year: Share = Field(0.0, description="part of the all-in price a year; H100's 1.575/h has none")
     value_fall_oom_per_year: NotNegative = Field(0.14, description="orders of magnitude a used GPU loses a year")
     resale_spread: OpenShare = Field(0.1, description="what selling or subletting costs, part of market value")
@@ -193,6 +196,7 @@ class Scenario(Inputs):
     opening_model: ModelInputs | None = None
     opening_fleet: tuple[OwnedInputs, ...] = ()
     accelerator: tuple[AcceleratorInputs, ...] = ()
+    model: tuple[PublishedModelInputs, ...] = Field((), description="models beside, or instead of, those published")
     quantize_to: tuple[PrecisionName, ...] = Field(
         ("fp8", "int8", "int4"), description="precisions the quantize lever may choose, beside bf16"
     )
@@ -240,6 +244,16 @@ class Scenario(Inputs):
             if held.age_days >= self.ownership.useful_life_years * DAYS_PER_YEAR:
                 rule = f"must be less than the useful life of {self.ownership.useful_life_years:g} years"
                 raise Misplaced(f"opening_fleet.{row}.age_days", rule, str(held.age_days))
+        return self
+
+    @model_validator(mode="after")
+    def _models_are_named_once(self) -> Scenario:
+        names = [spelling(row.name) for row in self.model]
+        for row, name in enumerate(names):
+            if name in names[:row]:
+                raise Misplaced(
+                    f"model.{row}.name", "must differ from the other models' names", repr(self.model[row].name)
+                )
         return self
 
     @model_validator(mode="after")
@@ -301,6 +315,11 @@ class Scenario(Inputs):
         rows = {found.name: found for found in CATALOGUE}
         rows.update({added.name: added.accelerator() for added in self.accelerator})
         return tuple(rows[quote.accelerator] for quote in self.market.quote)
+
+    @cached_property
+    def models(self) -> tuple[PublishedModel, ...]:
+        """The models there are to start from: the catalogue with the scenario's own rows."""
+        return models_with(self.model)
 
     @cached_property
     def demand_outlook(self) -> DemandOutlook:

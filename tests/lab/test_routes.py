@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from itertools import combinations
 
 import numpy as np
@@ -23,6 +24,7 @@ from simulator.lab.routes import MAIN_LEVERS, Lever
 from simulator.laws.fits import BESI
 from simulator.laws.scaling import compute_optimal, loss, tokens_for_loss
 from simulator.study.files import load_scenario
+from simulator.world.models import PublishedModelInputs
 from simulator.world.scenario import (
     DataMixingInputs,
     DistillationInputs,
@@ -140,6 +142,33 @@ def test_the_cheapest_base_is_never_dearer_than_one_of_them() -> None:
 def test_a_base_that_cannot_be_had_is_refused(base: str, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         choose(FineTune(base=base))
+
+
+def test_a_base_of_the_scenarios_own_can_be_trained_on() -> None:
+    """By hand: 6 x 30e9 x what a 30B lacks beyond its 1e12 tokens, by the law of loss."""
+    own = PublishedModelInputs(
+        name="Ours 30B", n_parameters=30e9, n_training_tokens=1e12, release=date(2025, 6, 1), source="a test"
+    )
+    scenario = KNOWN.model_copy(update={"model": (own,)})
+    choice = choose(FineTune(base="ours-30b"), scenario)
+    lacking = float(tokens_for_loss(BESI, 30e9, float(loss(BESI, 70e9, OPTIMAL_TOKENS)))) - 1e12
+    assert choice.route == "fine-tune Ours 30B"
+    assert choice.training_flop == pytest.approx(6 * 30e9 * lacking, rel=1e-3)
+    free = choose(LeverRecipe(levers={Lever.FINE_TUNE}), scenario)
+    assert free.planned_usd <= choice.planned_usd * (1 + 1e-9)
+
+
+def test_a_known_base_described_anew_is_the_one_trained_on() -> None:
+    closed = PublishedModelInputs(
+        name="Llama 3.1 8B",
+        n_parameters=8e9,
+        n_training_tokens=15e12,
+        release=date(2024, 7, 23),
+        open_weights=False,
+        source="a test",
+    )
+    with pytest.raises(Misplaced, match="must have open weights"):
+        choose(FineTune(base="Llama 3.1 8B"), KNOWN.model_copy(update={"model": (closed,)}))
 
 
 def test_a_base_that_is_not_out_yet_is_refused() -> None:

@@ -10,10 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from simulator.laws.precision import FP8
-from simulator.show.laws_table import Catalogue, catalogue_table, laws_table, said
+from simulator.show.laws_table import laws_table, said
 from simulator.study.hand_check import HandCheck, Line, Terms, hand_check, hardware_named, subject
-from simulator.world.hardware import CATALOGUE
-from simulator.world.models import MODELS
 
 
 @pytest.fixture(scope="module")
@@ -72,11 +70,3 @@ def test_law_source_and_assumptions_are_beside_the_figures(check: HandCheck) -> 
 )
 def test_figures_have_the_digits_it_takes_to_check_them(value: float, unit: str, words: str) -> None:
     assert said(Line("", "", "", value, unit, "", "")) == words
-
-
-def test_the_catalogue_lists_every_name() -> None:
-    shown = printed(catalogue_table(Catalogue()), 100)
-    assert "…" not in shown
-    for name in (*(model.name for model in MODELS), *(found.name for found in CATALOGUE)):
-        assert f"  {name} " in shown
-    assert "671B parameters (37.0B active), 14.8T tokens, open weights" in shown

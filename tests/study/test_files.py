@@ -20,6 +20,14 @@ from simulator.study.sources import packaged_scenarios
 from simulator.study.toml_lines import key_lines
 from simulator.world.scenario import ByFlop, Scenario
 
+OURS = """\
+[[model]]
+name = "Ours"
+n_parameters = 12e9
+n_training_tokens = 6e12
+release = 2026-03-01
+source = "a test"
+"""
 STARTER = Path(__file__).resolve().parents[2] / "simulator" / "study" / "starter.toml"
 
 
@@ -220,8 +228,9 @@ def test_the_starter_shows_every_key() -> None:
         ("= 2.89", "= -2.89", 16,
          "market.quote.0.on_demand_usd_per_gpu_hour: must be greater than 0 (got -2.89)"),
         ('accelerator = "H100"', 'accelerator = "H1000"', 15,
-         ("market.quote.0.accelerator: is not known; there are A100, B200, GB200, H100, H200, MI300X, MI325X "
-         "(got 'H1000'); did you mean 'H100'?")),
+         ("market.quote.0.accelerator: is not known; there are A100, A100 40GB, B200, B300, GB200, GB300, H100, H200, "
+          "MI300X, MI325X, MI355X, TPU v4, TPU v5e, TPU v5p, TPU v6e, V100 16GB, V100 32GB "
+          "(got 'H1000'); did you mean 'H100'?")),
         ("[[market.quote]]", "[market.quote]", 14,
          "market.quote: must be a list of tables, written [[market.quote]]"),
         ("due = 2026-09-15", "due = 2026-05-15", 25,
@@ -237,6 +246,16 @@ def test_the_starter_shows_every_key() -> None:
         ('"overtrain"', '"overtran"', 40,
          ("policy.1.recipe.levers.0: must be 'overtrain', 'quantize', 'test_time', 'fine_tune', 'data_mixing' or "
           "'distil' (got 'overtran'); did you mean 'overtrain'?")),
+        ('{ levers = ["overtrain"] }', '{ kind = "fine_tune", base = "Lama 3.1 8B" }', 40,
+         "policy.1.recipe.base: is no known model; did you mean 'Llama 3.1 8B'? (got 'Lama 3.1 8B')"),
+        ('{ levers = ["overtrain"] }', '{ kind = "fine_tune", base = "Chinchilla" }', 40,
+         "policy.1.recipe.base: must have open weights (got 'Chinchilla')"),
+        ("[study]", OURS.replace("12e9", "12") + "[study]", 33,
+         "model.0.n_parameters: must be greater than or equal to 1000000 (got 12)"),
+        ("[study]", 2 * OURS + "[study]", 38,
+         "model.1.name: must differ from the other models' names (got 'Ours')"),
+        ("[study]", OURS + "n_active_parameters = 13e9\n[study]", 37,
+         "model.0.n_active_parameters: must be at most n_parameters, 1.2e+10 (got 1.3e+10)"),
         ('"expected"', '"expectd"', 41, "did you mean 'expected'?"),
         ('name = "trained longer"', 'name = "plain"', 39,
          "policy.1.name: is the name of an earlier policy (got 'plain')"),

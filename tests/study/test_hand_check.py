@@ -18,9 +18,9 @@ from simulator.laws.training_speed import goodput, training_gpu_seconds
 from simulator.study.files import load_scenario
 from simulator.study.hand_check import CannotCheck, HandCheck, Terms, asked, hand_check, hardware_named, subject
 from simulator.world.demand import DemandInputs
-from simulator.world.hardware import CATALOGUE
+from simulator.world.hardware import CATALOGUE, AcceleratorInputs
 from simulator.world.market import MarketInputs, Quote
-from simulator.world.models import MODELS
+from simulator.world.models import MODELS, PublishedModelInputs
 from simulator.world.roadmap import RoadmapInputs
 from simulator.world.scenario import ModelInputs, Scenario
 
@@ -226,12 +226,43 @@ def test_a_model_that_makes_no_sense_is_refused(text: str, said: str) -> None:
     assert said in str(caught.value)
 
 
-def test_unknown_hardware_gets_its_nearest_or_the_list() -> None:
+def test_unknown_hardware_gets_its_nearest_or_where_to_look() -> None:
     with pytest.raises(CannotCheck, match="did you mean 'H100'"):
         hardware_named("H10O")
-    with pytest.raises(CannotCheck, match="there are A100, H100"):
+    with pytest.raises(CannotCheck, match="labspend catalog hardware lists them"):
         hardware_named("abacus")
     assert hardware_named("mi300x").name == "MI300X"
+    assert hardware_named("tpu-v5e").name == "TPU v5e"
+
+
+def test_rows_and_prices_of_a_scenario_can_be_asked_about() -> None:
+    own = AcceleratorInputs(
+        name="X1",
+        bf16_tflop_per_second=1000,
+        memory_gb=100,
+        memory_tb_per_second=4,
+        power_kw=1,
+        launch=date(2026, 1, 1),
+        source="a test",
+    )
+    base = load_scenario("known_demand")
+    quote = Quote(accelerator="X1", on_demand_usd_per_gpu_hour=4.0, source="a list")
+    model = PublishedModelInputs(
+        name="Ours", n_parameters=2e9, n_training_tokens=1e11, release=date(2026, 1, 1), source="a test"
+    )
+    scenario = base.model_copy(
+        update={
+            "accelerator": (own,),
+            "model": (model,),
+            "market": base.market.model_copy(update={"quote": (*base.market.quote, quote)}),
+        }
+    )
+    check = asked("ours", "x1", "bf16", "BESI", Terms(scenario=scenario))
+    assert check.value("training_flop") == pytest.approx(6 * 2e9 * 1e11)
+    assert check.usd_per_gpu_hour == 4.0
+    assert any("'Known demand' (a list)" in told for told in check.assumptions)
+    with pytest.raises(CannotCheck, match="there is no 'Ours'"):
+        asked("Ours", "H100", "bf16", "BESI")
 
 
 @pytest.mark.parametrize(

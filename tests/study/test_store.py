@@ -14,9 +14,10 @@ from simulator.lab.observation import Observation
 from simulator.lab.orders import Order
 from simulator.lab.procurement import ReserveBase
 from simulator.study import store
-from simulator.study.comparison import Comparison
+from simulator.study.comparison import Comparison, frame
 from simulator.study.experiment import compare
 from simulator.study.files import load_study
+from simulator.study.price_book import PriceRow, price_book
 from simulator.study.store import load, save
 
 POLICIES = (RENT, RESERVE, BUY, CAPPED)
@@ -41,6 +42,7 @@ def test_what_is_saved_comes_back(comparison: Comparison, tmp_path: Path) -> Non
         (stored.daily, comparison.daily_table),
         (stored.releases, comparison.releases_table),
         (stored.orders, comparison.orders_table),
+        (stored.price_book, frame(price_book(comparison.scenario), PriceRow)),
         (stored.summary, comparison.summary()),
     )
     for found, kept in pairs:
@@ -62,11 +64,20 @@ def test_the_manifest_tells_where_numbers_come_from(comparison: Comparison, tmp_
     assert manifest["command"] == "labspend compare x"
     assert [policy["name"] for policy in manifest["policies"]] == ["rent", "reserve", "buy", "capped"]
     assert set(manifest["versions"]) >= {"labspend", "python", "numpy", "simpy", "pandas"}
-    assert manifest["price_book"][0]["source"] == "a test"
-    assert manifest["price_book"][0]["date"] == "2026-01-01"
+    assert "price_book" not in manifest, "prices are told once, in a file"
+    assert "price_book.csv" in manifest["sha256"]
     for name, digest in manifest["sha256"].items():
         assert sha256((tmp_path / name).read_bytes()).hexdigest() == digest
     assert set(manifest["sha256"]) == set(files(tmp_path)) - {"manifest.json"}
+
+
+def test_the_price_book_is_a_table_of_dated_prices(comparison: Comparison, tmp_path: Path) -> None:
+    save(comparison, tmp_path)
+    first, second = (tmp_path / "price_book.csv").read_text(encoding="utf-8").splitlines()[:2]
+    assert first == "price,item,date,quoted,paid,unit,source"
+    quote = comparison.scenario.market.quote[0]
+    usd = quote.on_demand_usd_per_gpu_hour
+    assert second == f"on-demand,{quote.accelerator},2026-01-01,{usd},{usd},USD/GPU-hour,a test"
 
 
 def test_nothing_is_written_over(comparison: Comparison, tmp_path: Path) -> None:

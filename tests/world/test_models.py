@@ -8,8 +8,11 @@ from dataclasses import FrozenInstanceError
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
-from simulator.world.models import MODELS, PublishedModel, UnknownModel, model_named
+from simulator.world.inputs import Misplaced
+from simulator.world.models import MODELS, PublishedModel, PublishedModelInputs, model_named, models_with
+from simulator.world.names import NotInCatalogue
 
 EPOCH_NAMES = {
     "GPT-3": "GPT-3 175B (davinci)",
@@ -24,6 +27,8 @@ EPOCH_NAMES = {
     "Llama 2 70B": "Llama 2-70B",
     "Llama 3 70B": "Llama 3-70B",
     "Llama 3.1 405B": "Llama 3.1-405B",
+    "Llama 4 Scout": "Llama 4 Scout",
+    "Llama 4 Maverick": "Llama 4 Maverick",
     "DeepSeek-V3": "DeepSeek-V3",
     "DeepSeek-R1": "DeepSeek-R1",
 }
@@ -60,13 +65,13 @@ def test_flop_are_near_those_of_epoch() -> None:
 
 
 def test_a_family_is_released_on_one_day() -> None:
-    for family, size in (("Llama 2 ", 3), ("Llama 3 ", 2), ("Llama 3.1 ", 3)):
+    for family, size in (("Llama 2 ", 3), ("Llama 3 ", 2), ("Llama 3.1 ", 3), ("Llama 4 ", 2)):
         days = [model.release for model in MODELS if model.name.startswith(family)]
         assert (len(days), len(set(days))) == (size, 1)
 
 
 def test_every_row_is_sourced_and_named_once() -> None:
-    assert len({model.name.casefold() for model in MODELS}) == len(MODELS) == 18
+    assert len({model.name.casefold() for model in MODELS}) == len(MODELS) == 20
     assert all(len(model.source) > 20 for model in MODELS)
     assert all(0 < model.n_active_parameters <= model.n_parameters for model in MODELS)
 
@@ -82,6 +87,8 @@ def test_the_open_ones() -> None:
         "Llama 3.1 8B",
         "Llama 3.1 70B",
         "Llama 3.1 405B",
+        "Llama 4 Scout",
+        "Llama 4 Maverick",
         "DeepSeek-V3",
         "DeepSeek-R1",
     ]
@@ -102,16 +109,53 @@ def test_a_name_is_found_however_it_is_spelt(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("Lama 3.1 405B", "there is no model 'Lama 3.1 405B' in the catalogue; did you mean 'Llama 3.1 405B'?"),
-        ("chincila", "there is no model 'chincila' in the catalogue; did you mean 'Chinchilla'?"),
-        ("Claude", "there is no model 'Claude' in the catalogue"),
-        ("", "there is no model '' in the catalogue"),
+        ("Lama 3.1 405B", "'Lama 3.1 405B' among the models of the catalogue; did you mean 'Llama 3.1 405B'?"),
+        ("chincila", "'chincila' among the models of the catalogue; did you mean 'Chinchilla'?"),
+        ("Claude", "'Claude' among the models of the catalogue; labspend catalog models lists them"),
+        ("", "'' among the models of the catalogue; labspend catalog models lists them"),
     ],
 )
 def test_a_misspelt_name_gets_its_nearest(name: str, said: str) -> None:
-    with pytest.raises(UnknownModel) as caught:
+    with pytest.raises(NotInCatalogue) as caught:
         model_named(name)
-    assert str(caught.value) == said
+    assert str(caught.value) == f"there is no {said}"
+
+
+def own(**changes: object) -> PublishedModelInputs:
+    row = {"name": "Ours 12B", "n_parameters": 12e9, "n_training_tokens": 6e12, "release": "2026-03-01", "source": "x"}
+    return PublishedModelInputs.model_validate(row | changes)
+
+
+def test_a_row_of_the_users_own_comes_last_and_is_dense_unless_it_says_otherwise() -> None:
+    models = models_with([own()])
+    assert models[:-1] == MODELS
+    assert model_named("ours-12b", models) == models[-1]
+    assert (models[-1].n_active_parameters, models[-1].open_weights) == (12e9, True)
+    assert own(n_active_parameters=2e9).model().n_active_parameters == 2e9
+
+
+def test_a_known_name_is_described_anew_in_its_place() -> None:
+    models = models_with([own(name="llama 3.1 8b", n_training_tokens=16e12)])
+    assert len(models) == len(MODELS)
+    assert model_named("Llama 3.1 8B", models).n_training_tokens == 16e12
+    assert [m.name.casefold() for m in models] == [m.name.casefold() for m in MODELS]
+
+
+def test_a_model_does_not_use_more_than_it_has() -> None:
+    with pytest.raises(ValidationError) as caught:
+        own(n_active_parameters=13e9)
+    (detail,) = caught.value.errors()
+    cause = detail["ctx"]["error"]
+    assert isinstance(cause, Misplaced)
+    assert str(cause) == "n_active_parameters: must be at most n_parameters, 1.2e+10 (got 1.3e+10)"
+
+
+@pytest.mark.parametrize(
+    "changes", [{"n_parameters": 12}, {"n_parameters": 1e300}, {"n_training_tokens": 6e3}, {"name": ""}]
+)
+def test_a_row_that_makes_no_sense_is_refused(changes: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        own(**changes)
 
 
 def test_a_row_cannot_be_changed() -> None:

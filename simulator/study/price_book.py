@@ -1,0 +1,120 @@
+"""Every price a study uses, dated, with its unit and source. A new kind of price is one more function here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from simulator.world.inputs import Inputs
+from simulator.world.market import MarketEvent
+from simulator.world.scenario import Scenario
+
+_ANY = "all kinds"
+_UNSAID = "no source given"
+
+
+@dataclass(frozen=True, slots=True)
+class PriceRow:
+    """One price as it was declared; what it does later (drift, noise) is in the scenario beside it."""
+
+    price: str
+    """What is paid for: on-demand, spot, purchase, reserved, electricity ..."""
+    item: str
+    """The kind of GPU, the term or the like; empty where the price is of one thing."""
+    date: date
+    quoted: float
+    paid: float
+    """What is left of it after the negotiated discount, which quotes of GPUs have."""
+    unit: str
+    source: str
+
+
+def price_book(scenario: Scenario) -> tuple[PriceRow, ...]:
+    """Every price of a scenario, in the order of its tables; equal scenarios have equal books."""
+    return tuple(row for rows in _KINDS_OF_PRICE for row in rows(scenario))
+
+
+def _quotes(scenario: Scenario) -> Iterator[PriceRow]:
+    paid = 1.0 - scenario.market.negotiated_discount
+    for quote in scenario.market.quote:
+        day = quote.available or scenario.start
+        for price, usd, unit in (
+            ("on-demand", quote.on_demand_usd_per_gpu_hour, "USD/GPU-hour"),
+            ("spot", quote.spot_usd_per_gpu_hour, "USD/GPU-hour"),
+            ("purchase", quote.purchase_usd_per_gpu, "USD/GPU"),
+        ):
+            if usd is not None:
+                yield PriceRow(price, quote.accelerator, day, usd, usd * paid, unit, quote.source)
+
+
+def _commitments(scenario: Scenario) -> Iterator[PriceRow]:
+    for term in scenario.market.commitment:
+        source = term.source or _UNSAID
+        yield _plain("reserved", f"{term.term_days} days", scenario.start, term.discount, "share off on-demand", source)
+
+
+def _events(scenario: Scenario) -> Iterator[PriceRow]:
+    for event in scenario.market.event:
+        for price, factor in (
+            ("on-demand, spot and reserved, from then on", event.on_demand_factor),
+            ("purchase, from then on", event.purchase_factor),
+        ):
+            if factor != 1.0:
+                yield _plain(price, event.accelerator or _ANY, event.day, factor, "times the price", _told(event))
+
+
+def _told(event: MarketEvent) -> str:
+    return ": ".join(part for part in (event.note, event.source) if part) or _UNSAID
+
+
+def _electricity(scenario: Scenario) -> Iterator[PriceRow]:
+    market = scenario.market
+    source = market.electricity_source or _default(market, "electricity_usd_per_kwh")
+    yield _plain("electricity", "", scenario.start, market.electricity_usd_per_kwh, "USD/kWh", source)
+
+
+def _hosting(scenario: Scenario) -> Iterator[PriceRow]:
+    own = scenario.ownership
+    source = own.hosting_source or _default(own, "hosting_usd_per_kw_month")
+    yield _plain("hosting", "", scenario.start, own.hosting_usd_per_kw_month, "USD/kW-month", source)
+
+
+def _opening_fleet(scenario: Scenario) -> Iterator[PriceRow]:
+    for held in scenario.opening_fleet:
+        bought = scenario.start - timedelta(days=min(held.age_days, (scenario.start - date.min).days))
+        source = "the lab's own books, as declared"
+        yield _plain("opening fleet", held.accelerator, bought, held.paid_usd_per_gpu, "USD/GPU", source)
+
+
+def _data(scenario: Scenario) -> Iterator[PriceRow]:
+    for price, usd, unit in (
+        ("training data", scenario.training.data_usd_per_million_tokens, "USD/million tokens"),
+        ("data mixing", scenario.data_mixing.usd_per_release if scenario.data_mixing else 0.0, "USD/release"),
+        ("unserved tokens", scenario.unserved_usd_per_million_tokens, "USD/million tokens"),
+    ):
+        if usd:
+            yield _plain(price, "", scenario.start, usd, unit, _UNSAID)
+
+
+def _plain(price: str, item: str, day: date, value: float, unit: str, source: str) -> PriceRow:
+    """A price that no discount touches."""
+    return PriceRow(price, item, day, value, value, unit, source)
+
+
+def _default(inputs: Inputs, field: str) -> str:
+    """What the declaration says of a price that is the usual one; whoever changes it owes a source."""
+    declared = type(inputs).model_fields[field]
+    is_usual = getattr(inputs, field) == declared.default
+    return f"labspend's default: {declared.description}" if is_usual else _UNSAID
+
+
+_KINDS_OF_PRICE: tuple[Callable[[Scenario], Iterator[PriceRow]], ...] = (
+    _quotes,
+    _commitments,
+    _events,
+    _electricity,
+    _hosting,
+    _opening_fleet,
+    _data,
+)
