@@ -17,9 +17,9 @@ from simulator.world.world import Meter, MeterReading
 
 LearnedKinds = LastValue | Trend | DampedTrend | Theta
 
-_LEAST_DAYS_FOR_A_YEAR = 548
+_LEAST_WEEKS = 78
 """A year and a half: below it a season and a change of growth look alike."""
-_MOST_DAYS_FOR_A_YEAR = 1461
+_MOST_WEEKS = 208
 _WEEKS_PER_YEAR = DAYS_PER_YEAR / DAYS_PER_WEEK
 _BEND = 3
 """Terms of the growth a season is told apart from: a level, a slope and a bend."""
@@ -68,8 +68,8 @@ def _year(meter: MeterReading) -> FloatArray:
     Least squares on a bent line and two harmonics; shrunk as James & Stein (1961) do, by what as many waves of pure
     noise would explain. Surprises that last, an AR(1) in the residuals, count as so many fewer weeks.
     """
-    n_weeks = min(meter.end, _MOST_DAYS_FOR_A_YEAR) // DAYS_PER_WEEK
-    if n_weeks * DAYS_PER_WEEK < _LEAST_DAYS_FOR_A_YEAR:
+    n_weeks = min(meter.end // DAYS_PER_WEEK, _MOST_WEEKS)
+    if n_weeks < _LEAST_WEEKS:
         return np.zeros(0)
     logs = np.log(np.maximum(meter.means(meter.end - n_weeks * DAYS_PER_WEEK, meter.end, DAYS_PER_WEEK), 1.0))
     design, solve, hat = _fit(n_weeks)

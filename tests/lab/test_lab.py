@@ -74,8 +74,8 @@ class Watch:
         self.notes.append(self.look(observation))
         return [Buy(0, 8, "told to")] if observation.day in self.buy_on else []
 
-    def planning_price(self, observation: Observation, release: Release) -> PlanningPrice:
-        return RentOnDemand().planning_price(observation, release)
+    def planning_price(self, observation: Observation, release: Release, forecast: Forecast) -> PlanningPrice:
+        return RentOnDemand().planning_price(observation, release, forecast)
 
 
 def watched(scenario: Scenario, look: Callable[[Observation], object], **fields: object) -> list[object]:
