@@ -13,7 +13,7 @@ from conftest import SMALL_SCENARIO
 from pydantic import BaseModel
 
 from simulator.lab.policy import default_policies
-from simulator.study.complaints import _models
+from simulator.study.complaints import models_in
 from simulator.study.files import ScenarioError, StudyInputs, load_scenario, load_study
 from simulator.study.meaning import meaning
 from simulator.study.sources import packaged_scenarios
@@ -189,7 +189,7 @@ def test_the_starter_shows_every_key() -> None:
     text = STARTER.read_text(encoding="utf-8")
 
     def keys(model: type[BaseModel]) -> set[str]:
-        inner = (keys(m) for field in model.model_fields.values() for m in _models(field.annotation))
+        inner = (keys(m) for field in model.model_fields.values() for m in models_in(field.annotation))
         return set(model.model_fields).union(*inner)
 
     for key in keys(Scenario) | keys(StudyInputs):
