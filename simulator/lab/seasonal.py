@@ -11,7 +11,7 @@ from pydantic import Field
 
 from simulator.lab.forecast import Belief, LastValue, Trend
 from simulator.lab.observation import Observation
-from simulator.lab.smoothing import DampedTrend, Theta
+from simulator.lab.smoothing import DampedTrend, Theta, line_through
 from simulator.laws.units import DAYS_PER_WEEK, DAYS_PER_YEAR, FloatArray, IntArray
 from simulator.world.world import Meter, MeterReading
 
@@ -57,8 +57,9 @@ def _week(meter: MeterReading, n_weeks: int) -> FloatArray:
     """Each of the seven days from today on, relative to its week: growth inside the week apart, mean one."""
     first = meter.end - n_weeks * DAYS_PER_WEEK
     days = np.maximum(meter.means(first, meter.end, 1), 1.0).reshape(n_weeks, DAYS_PER_WEEK)
-    growth = meter.line(first, meter.end).slope * (np.arange(DAYS_PER_WEEK) - DAYS_PER_WEEK // 2)
-    factors = (days / days.mean(axis=1, keepdims=True)).mean(axis=0) * np.exp(-growth)
+    weeks = days.mean(axis=1)
+    growth = line_through(np.log(weeks))[1] / DAYS_PER_WEEK * (np.arange(DAYS_PER_WEEK) - DAYS_PER_WEEK // 2)
+    factors = (days / weeks[:, np.newaxis]).mean(axis=0) * np.exp(-growth)
     return factors / factors.mean()
 
 

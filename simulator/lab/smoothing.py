@@ -79,7 +79,7 @@ class DampedTrend(Smoothed):
     damping: Annotated[float, Field(gt=0, le=0.999)] = Field(0.97, description="growth of a week / of the week before")
 
     def _smoothed(self, weeks: FloatArray) -> _State:
-        middle, trend = _line(weeks[:_FIRST_WEEKS])
+        middle, trend = line_through(weeks[:_FIRST_WEEKS])
         level = middle - trend * ((min(weeks.size, _FIRST_WEEKS) - 1) / 2.0 + self.damping)
         to_level, to_trend, damping, squares = self.level_weight, self.trend_weight, self.damping, 0.0
         for week in weeks.tolist():
@@ -115,7 +115,7 @@ class Theta(Smoothed):
     carry: NotNegative = Field(1.0, description="days the drift is carried ahead / days it was observed over")
 
     def _smoothed(self, weeks: FloatArray) -> _State:
-        drift = _line(weeks)[1] / 2.0
+        drift = line_through(weeks)[1] / 2.0
         to_level, squares, level = self.level_weight, 0.0, float(weeks[0]) - drift
         for week in weeks.tolist():
             level += drift
@@ -131,7 +131,7 @@ class Theta(Smoothed):
         return self.level_weight**2 * weeks
 
 
-def _line(values: FloatArray) -> tuple[float, float]:
+def line_through(values: FloatArray) -> tuple[float, float]:
     """Mean and least-squares slope of evenly spaced values (two or more)."""
     from_middle = np.arange(values.size) - (values.size - 1) / 2.0
     return float(values.mean()), float(from_middle.dot(values) / from_middle.dot(from_middle))
