@@ -177,7 +177,7 @@ class Newsvendor(Procurement):
             return []
         rent = float((_rent_for_life(observation, arrival) * need.hours_for_one).min())
         chance = float(owned[need.accelerator]) / rent
-        if chance >= 1.0:
+        if chance > 1.0 - FINEST:
             return []
         short = _whole(need.short_of(1.0 - chance, _profile(observation)))
         if short < self.least_gpus:

@@ -93,8 +93,8 @@ def test_where_there_is_no_year_hardly_any_is_seen(seen: Observation) -> None:
         tokens = 1e12 * np.exp(growth + noise)
         mean, _ = Seasonal(base=LastValue()).ahead(metered(seen, tokens), n_days + np.arange(364))
         found.append(np.ptp(np.log(mean.reshape(-1, 7).mean(axis=1))))
-    # The waves of least squares, not shrunk, swing by more than 0.04 on average here.
-    assert np.mean(found) < 0.03
+    # The waves of least squares, not shrunk, swing by 0.036 on average here.
+    assert np.mean(found) < 0.015
 
 
 def test_less_than_two_weeks_are_the_bases_affair(seen: Observation) -> None:
