@@ -57,8 +57,8 @@ class UncertainLoad:
     def capacity(self, chance_above: float) -> float:
         """The capacity that the load of an hour exceeds with this chance, over the expected mean load [1].
 
-        >>> HourProfile((0.5,) * 12 + (1.5,) * 12).peak
-        1.5
+        Half the hours need three halves of the mean, and half of these more than their median, 1.5 e^(-0.005).
+
         >>> round(UncertainLoad(HourProfile((0.5,) * 12 + (1.5,) * 12), 0.1).capacity(0.25), 3)
         1.493
         """

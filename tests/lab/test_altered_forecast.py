@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -19,7 +17,6 @@ from simulator.lab.procurement import RentOnDemand
 from simulator.lab.recipe import LeverRecipe
 from simulator.lab.seasonal import Seasonal
 from simulator.study.files import load_scenario
-from simulator.world.scenario import Scenario
 from simulator.world.world import World, expected_rent, realize
 
 DAYS = np.array([100, 130, 300, 700])
@@ -123,9 +120,3 @@ def test_a_tenfold_wrong_forecast_runs_through_a_lab(world: World) -> None:
     right, over, under = (size(Biased(base=PerfectForesight(), factor=f)) for f in (1, 10, 0.1))
     assert right == size(PerfectForesight())
     assert over < right < under
-
-
-def test_a_scenario_stays_the_same_for_who_does_not_ask(world: World) -> None:
-    scenario: Scenario = world.scenario
-    assert replace(world).scenario is scenario
-    assert PerfectForesight() != PerfectForesight(prices=True)
