@@ -53,9 +53,10 @@ def observed(world: World, day: int = 0, serving: ServedModel | None = None) -> 
 
 @dataclass(frozen=True)
 class Flat:
-    """A forecast of so many tokens every day, held without doubt."""
+    """A forecast of so many tokens every day, held without doubt unless a spread is given."""
 
     tokens_per_day: float
+    spread: float = 0.0
 
     def ahead(self, observation: Observation, days: IntArray) -> tuple[FloatArray, FloatArray]:
-        return np.full(days.size, self.tokens_per_day), np.zeros(days.size)
+        return np.full(days.size, self.tokens_per_day), np.full(days.size, self.spread)

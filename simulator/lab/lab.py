@@ -18,7 +18,7 @@ from simulator.lab.books import Books, TrainingRun, settle
 from simulator.lab.candidates import reached_flop
 from simulator.lab.dispatch import Dispatch, Workload, dispatch
 from simulator.lab.fleet import Fleet, Holdings
-from simulator.lab.forecast import PerfectForesight
+from simulator.lab.forecast import held_in
 from simulator.lab.level import Level
 from simulator.lab.models import ServedModel, run_gpu_hours, served_model, work_flop_per_gpu_hour
 from simulator.lab.observation import Observation, PlannedModel
@@ -93,9 +93,7 @@ class Lab:
 
     def __init__(self, world: World, policy: Policy) -> None:
         self.world, self.scenario, self.policy = world, world.scenario, policy
-        self.forecast = policy.forecast
-        if isinstance(policy.forecast, PerfectForesight):
-            self.forecast = policy.forecast.in_world(world)
+        self.forecast, self.foreseen_rents = held_in(world, policy.forecast)
         self.env = simpy.Environment()
         self.n_events = 0
         self.fleet = Fleet(len(self.scenario.accelerators))
@@ -242,6 +240,7 @@ class Lab:
             Holdings(self.fleet),
             self.models[int(self.model_in_service.value)] if self.models else None,
             tuple(self.coming),
+            self.foreseen_rents,
         )
 
     def _afternoon(self, priority: int) -> simpy.Event:

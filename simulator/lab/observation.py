@@ -4,11 +4,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from simulator.lab.fleet import Holdings
 from simulator.lab.models import ServedModel
 from simulator.laws.units import FloatArray
 from simulator.world.scenario import Scenario
-from simulator.world.world import MeterReading
+from simulator.world.world import MeterReading, World, expected_rent
+
+
+class ForeseenRents:
+    """The rents of one world, known before they come: only a forecast that was asked to foresee prices has them."""
+
+    __slots__ = ("_world",)
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def mean(self, first_day: int, n_days: int) -> FloatArray:
+        """Mean rent by accelerator over a span of days; inf where not on offer throughout [USD/GPU-hour].
+
+        The last day the world has stands for all later ones; a span of no days is its first day.
+        """
+        calendar, prices = self._world.calendar, self._world.prices
+        days = np.minimum(calendar.index(first_day) + np.arange(max(n_days, 1)), calendar.n_days - 1)
+        mean: FloatArray = (prices.outlook.on_demand_usd_per_gpu_hour[:, days] * prices.rental_factor[days]).mean(
+            axis=1
+        )
+        return mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +62,8 @@ class Observation:
         The model in service, None before the first.
     coming
         The models in training, in order of deployment.
+    foreseen_rents
+        What rents will be, None for all who cannot know.
     """
 
     day: int
@@ -50,6 +75,16 @@ class Observation:
     fleet: Holdings
     serving: ServedModel | None
     coming: tuple[PlannedModel, ...]
+    foreseen_rents: ForeseenRents | None = None
+
+    def rents_ahead(self, first_day: int, n_days: int) -> FloatArray:
+        """Mean on-demand rent by accelerator to expect over a span of days; inf where not on offer [USD/GPU-hour].
+
+        Today's quote with the scenario's stated drift, unless rents are foreseen.
+        """
+        if self.foreseen_rents is not None:
+            return self.foreseen_rents.mean(first_day, n_days)
+        return self.on_demand_usd_per_gpu_hour * expected_rent(self.scenario, first_day - self.day, n_days)
 
     @property
     def past_tokens(self) -> FloatArray:

@@ -69,7 +69,7 @@ class Plan:
         scenario = observation.scenario
         days = release.due_day + np.arange(release.life_days)
         tokens = forecast.ahead(observation, days)[0]
-        prices = procurement.planning_price(observation, release)
+        prices = procurement.planning_price(observation, release, forecast)
         usd_per_flop = prices.training_usd_per_gpu_hour / work_flop_per_gpu_hour(scenario)
         cheapest = int(np.argmin(usd_per_flop))
         if not np.isfinite(usd_per_flop[cheapest]):

@@ -7,8 +7,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from simulator.lab.forecast import Expected, Forecast, LastValue, PerfectForesight, Trend
-from simulator.lab.procurement import BuyToForecast, Procurement, RentOnDemand, ReserveBase
+from simulator.lab.altered_forecast import Biased, Certain, PlainKinds, Quantile
+from simulator.lab.forecast import Forecast, Trend
+from simulator.lab.procurement import BuyToForecast, Newsvendor, Procurement, RentOnDemand, ReserveBase
 from simulator.lab.recipe import Erdil, FineTune, Fixed, LeverRecipe, Recipe
 from simulator.lab.routes import MAIN_LEVERS, Lever
 from simulator.world.inputs import Inputs
@@ -36,8 +37,10 @@ class PolicyInputs(Inputs):
 
     name: str = Field(min_length=1, description="what the policy is called in tables and pictures")
     recipe: Annotated[LeverRecipe | FineTune | Fixed | Erdil, Field(discriminator="kind")] = LeverRecipe()
-    procurement: Annotated[RentOnDemand | ReserveBase | BuyToForecast, Field(discriminator="kind")] = RentOnDemand()
-    forecast: Annotated[LastValue | Trend | Expected | PerfectForesight, Field(discriminator="kind")] = Trend()
+    procurement: Annotated[RentOnDemand | ReserveBase | BuyToForecast | Newsvendor, Field(discriminator="kind")] = (
+        RentOnDemand()
+    )
+    forecast: Annotated[PlainKinds | Biased | Quantile | Certain, Field(discriminator="kind")] = Trend()
 
     def policy(self) -> Policy:
         """The policy this table declares."""

@@ -5,29 +5,30 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
-from math import floor, isfinite
-from typing import Annotated, Literal, NamedTuple
+from math import floor
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
 from simulator.lab.forecast import Forecast
+from simulator.lab.need import FINEST, Need, days_of, typical_spread
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Buy, CapRental, Order, Reserve
 from simulator.laws.finance import annuity
+from simulator.laws.uncertain_load import UncertainLoad
 from simulator.laws.units import (
     DAYS_PER_MONTH,
     DAYS_PER_WEEK,
+    DAYS_PER_YEAR,
     HOURS_PER_DAY,
     HOURS_PER_YEAR,
-    SECONDS_PER_DAY,
     FloatArray,
     IntArray,
 )
 from simulator.world.inputs import Inputs, NotNegative, Positive, Share
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario
-from simulator.world.world import expected_rent
 
 _WEEK: IntArray = np.arange(DAYS_PER_WEEK)
 _LEASE_SAMPLE_DAYS = 25
@@ -54,8 +55,8 @@ class Procurement(Inputs, ABC):
     def check(self, scenario: Scenario) -> None:
         """Refuse a scenario this rule cannot work in, before anything is simulated."""
 
-    def planning_price(self, observation: Observation, release: Release) -> PlanningPrice:
-        """By default everything is rented: today's quote with the stated drift."""
+    def planning_price(self, observation: Observation, release: Release, forecast: Forecast) -> PlanningPrice:
+        """By default everything is rented: today's quote with the stated drift, whatever the forecast."""
         return _rent(observation, release)
 
 
@@ -73,7 +74,11 @@ class RentOnDemand(Procurement):
 
 
 class ReserveBase(Procurement):
-    """Leases the GPUs that all but the quietest hours of the term will need, and rents the rest."""
+    """Leases the GPUs that all but the quietest hours of the term will need, and rents the rest.
+
+    Hours are counted over the days of the term and over the errors the forecast may make: the wider its spread, the
+    more hours may be quiet, and the smaller the base.
+    """
 
     kind: Literal["reserve_base"] = "reserve_base"
     quantile: Share = Field(
@@ -90,31 +95,41 @@ class ReserveBase(Procurement):
         """Lease what the base lacks over the coming term."""
         discount = observation.scenario.market.discount(self.term_days)
         lease_price = observation.on_demand_usd_per_gpu_hour * (1.0 - discount)
-        days = observation.day + np.arange(0, self.term_days, _LEASE_SAMPLE_DAYS)
-        need = _Need.on(observation, forecast, days, lease_price)
+        need = Need.on(observation, forecast, self._sample(observation), lease_price)
         if need is None:
             return []
-        short_by_hour = need.gpus[:, None] * _profile(observation) - need.committed[:, None]
-        rank = int(self.quantile * (short_by_hour.size - 1))
-        short = _whole(np.partition(short_by_hour.reshape(-1), rank)[rank])
+        short = _whole(need.short_of(self.quantile, _profile(observation)))
         if short < self.least_gpus:
             return []
         reason = f"base of {self.quantile:.0%} of hours over {self.term_days} days"
         return [Reserve(need.accelerator, short, self.term_days, reason)]
 
-    def planning_price(self, observation: Observation, release: Release) -> PlanningPrice:
-        """The base at the lease price, paid used or not, and rent above it."""
+    def planning_price(self, observation: Observation, release: Release, forecast: Forecast) -> PlanningPrice:
+        """The base at the lease price, paid used or not, and rent above it.
+
+        The spread is that over a term from today: later leases will be signed on later knowledge.
+        """
         rent = _rent(observation, release)
         discount = observation.scenario.market.discount(self.term_days)
-        base = _hour_quantile(observation.scenario, self.quantile)
+        spread = typical_spread(observation, forecast, self._sample(observation))
+        load = UncertainLoad(observation.scenario.hour_profile, spread)
+        if spread == 0.0:
+            base = _hour_quantile(observation.scenario, self.quantile)
+        else:
+            base = load.capacity(1.0 - min(max(self.quantile, FINEST), 1.0 - FINEST))
         sunk = rent.serving_usd_per_gpu_hour * (1.0 - discount)
-        return PlanningPrice(
-            rent.training_usd_per_gpu_hour, _blend(observation, sunk, rent.serving_usd_per_gpu_hour, base)
-        )
+        serving = _blend(sunk, rent.serving_usd_per_gpu_hour, base, load.overflow_share(base))
+        return PlanningPrice(rent.training_usd_per_gpu_hour, serving)
+
+    def _sample(self, observation: Observation) -> IntArray:
+        return observation.day + np.arange(0, self.term_days, _LEASE_SAMPLE_DAYS)
 
 
 class BuyToForecast(Procurement):
-    """Buys what the forecast says the mean need will be when the order arrives, and rents peaks and training."""
+    """Buys what the forecast says the mean need will be when the order arrives, and rents peaks and training.
+
+    A rule of thumb that ignores the spread, in orders and in its price alike; `Newsvendor` takes it into account.
+    """
 
     kind: Literal["buy_to_forecast"] = "buy_to_forecast"
     headroom: Positive = Field(1.0, description="GPUs owned / mean need forecast for the week of delivery")
@@ -122,8 +137,8 @@ class BuyToForecast(Procurement):
 
     def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
         """Order what will be short when it can arrive."""
-        arrival = observation.day + round(observation.scenario.market.lead_days)
-        need = _Need.on(observation, forecast, arrival + _WEEK, owned_usd_per_gpu_hour(observation))
+        arrival = _arrival(observation)
+        need = Need.on(observation, forecast, arrival + _WEEK, owned_usd_per_gpu_hour(observation))
         if need is None:
             return []
         short = _whole((self.headroom * need.gpus - need.committed).sum() / _WEEK.size)
@@ -131,39 +146,65 @@ class BuyToForecast(Procurement):
             return []
         return [Buy(need.accelerator, short, f"{self.headroom:g} x the need forecast for day {arrival}")]
 
-    def planning_price(self, observation: Observation, release: Release) -> PlanningPrice:
+    def planning_price(self, observation: Observation, release: Release, forecast: Forecast) -> PlanningPrice:
         """Owned GPUs at their all-in cost over the hours they are used, and rent above them."""
         rent = _rent(observation, release)
         owned = owned_usd_per_gpu_hour(observation)
-        serving = _blend(observation, owned, rent.serving_usd_per_gpu_hour, self.headroom)
+        above = float(observation.scenario.hour_profile.overflow_share(self.headroom))
+        serving = _blend(owned, rent.serving_usd_per_gpu_hour, self.headroom, above)
         cheaper = np.minimum(serving, rent.serving_usd_per_gpu_hour)
         return PlanningPrice(rent.training_usd_per_gpu_hour, cheaper)
 
 
-class _Need(NamedTuple):
-    """GPUs of one kind needed to serve on each of some days, and what is committed already, in GPUs of that kind."""
+class Newsvendor(Procurement):
+    """Buys until the chance that one GPU more is needed is what it costs / what renting it costs, and rents the rest.
 
-    accelerator: int
-    gpus: FloatArray
-    committed: FloatArray
+    The newsvendor rule (Arrow, Harris & Marschak 1951) on the forecast's distribution of hourly need, over the days
+    from delivery until the next review's order could arrive: until then only today's order can help. Renting is priced
+    over the useful life of what is bought. The rule looks no further, which is best while need grows (Veinott 1965);
+    where it falls too much was bought, for orders only add.
+    """
 
-    @staticmethod
-    def on(observation: Observation, forecast: Forecast, days: IntArray, price: FloatArray) -> _Need | None:
-        """For the model planned to serve in the middle of these days, on the kind that serves it cheapest.
+    kind: Literal["newsvendor"] = "newsvendor"
+    least_gpus: Annotated[int, Field(gt=0)] = Field(8, description="smallest order worth placing [GPUs]")
 
-        None if nothing is served then, or no kind that can is on offer at a price.
+    def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
+        """Order what the best capacity lacks when it can arrive."""
+        arrival = _arrival(observation)
+        owned = owned_usd_per_gpu_hour(observation)
+        need = Need.on(observation, forecast, days_of(arrival, self.review_days), owned)
+        if need is None:
+            return []
+        rent = float((_rent_for_life(observation, arrival) * need.hours_for_one).min())
+        chance = float(owned[need.accelerator]) / rent
+        if chance > 1.0 - FINEST:
+            return []
+        short = _whole(need.short_of(1.0 - chance, _profile(observation)))
+        if short < self.least_gpus:
+            return []
+        return [Buy(need.accelerator, short, f"needed with chance {chance:.0%} on day {arrival}: owned / rented cost")]
+
+    def planning_price(self, observation: Observation, release: Release, forecast: Forecast) -> PlanningPrice:
+        """The best capacity at its all-in cost, used or not, and rent above it: a wider spread makes both dearer.
+
+        The spread is that at delivery, not that of the far service life: the fleet will follow what is then known.
         """
-        model = observation.model_on(int(days[days.size // 2]))
-        if model is None:
-            return None
-        seconds = model.gpu_seconds_per_token
-        usd_per_token = price * seconds
-        accelerator = int(usd_per_token.argmin())
-        if not isfinite(usd_per_token[accelerator]):
-            return None
-        tokens = forecast.ahead(observation, days)[0]
-        committed = observation.fleet.committed_as(seconds[accelerator] / seconds, days)
-        return _Need(accelerator, tokens * (seconds[accelerator] / SECONDS_PER_DAY), committed)
+        rent, owned = _rent(observation, release), owned_usd_per_gpu_hour(observation)
+        days = days_of(_arrival(observation), self.review_days)
+        load = UncertainLoad(observation.scenario.hour_profile, typical_spread(observation, forecast, days))
+        price = rent.serving_usd_per_gpu_hour.copy()
+        with np.errstate(invalid="ignore"):
+            chance = owned / _rent_for_life(observation, release.due_day)
+        for kind in np.flatnonzero((chance > 0.0) & (chance < 1.0) & np.isfinite(price)):
+            capacity = load.capacity(float(chance[kind]))
+            both = owned[kind] * capacity + price[kind] * load.overflow_share(capacity)
+            price[kind] = min(price[kind], both)
+        return PlanningPrice(rent.training_usd_per_gpu_hour, price)
+
+
+def _arrival(observation: Observation) -> int:
+    """The day an order placed today is expected."""
+    return observation.day + round(observation.scenario.market.lead_days)
 
 
 def owned_usd_per_gpu_hour(observation: Observation) -> FloatArray:
@@ -199,17 +240,19 @@ def _ownership(scenario: Scenario) -> _Ownership:
 
 
 def _rent(observation: Observation, release: Release) -> PlanningPrice:
-    scenario, today = observation.scenario, observation.on_demand_usd_per_gpu_hour
-    wait = release.due_day - observation.day
     return PlanningPrice(
-        today * expected_rent(scenario, 0, release.train_days),
-        today * expected_rent(scenario, wait, release.life_days),
+        observation.rents_ahead(observation.day, release.train_days),
+        observation.rents_ahead(release.due_day, release.life_days),
     )
 
 
-def _blend(observation: Observation, sunk: FloatArray, rent: FloatArray, base: float) -> FloatArray:
-    """USD per used GPU-hour where `base` x the day's mean need is held and the hours above it are rented."""
-    above = float(observation.scenario.hour_profile.overflow_share(base))
+def _rent_for_life(observation: Observation, first_day: int) -> FloatArray:
+    """Mean rent over the useful life of a GPU that is bought, by accelerator [USD/GPU-hour]."""
+    return observation.rents_ahead(first_day, round(observation.scenario.ownership.useful_life_years * DAYS_PER_YEAR))
+
+
+def _blend(sunk: FloatArray, rent: FloatArray, base: float, above: float) -> FloatArray:
+    """USD per used GPU-hour where `base` x mean need is held, and the part of it `above` that base is rented."""
     with np.errstate(invalid="ignore"):
         return np.where(np.isfinite(sunk), sunk * base + rent * above, rent)
 

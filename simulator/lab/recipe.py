@@ -1,4 +1,9 @@
-"""What to train next. Each recipe meets the same target in its own way; `search` finds the cheapest model it allows."""
+"""What to train next. Each recipe meets the same target in its own way; `search` finds the cheapest model it allows.
+
+Of demand a recipe uses the mean alone: once a model is chosen its service costs so much a token, so expected cost is
+linear in demand, and whatever the spread the best model for the mean is the best there is. The spread does count where
+cost is not linear, in GPUs held for a need that may not come: it enters through the procurement's planning price.
+"""
 
 from __future__ import annotations
 

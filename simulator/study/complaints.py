@@ -191,15 +191,15 @@ def _nearest_key(key: KeyPath, loc: KeyPath, model: type[BaseModel], also: tuple
 def _all_keys(model: type[BaseModel], under: KeyPath) -> Iterator[KeyPath]:
     for name, field in model.model_fields.items():
         yield (*under, name)
-        for inner in _models(field.annotation):
+        for inner in models_in(field.annotation):
             yield from _all_keys(inner, (*under, name))
 
 
-def _models(annotation: object) -> list[type[BaseModel]]:
+def models_in(annotation: object) -> list[type[BaseModel]]:
     """The models a field may hold, through Optional, unions, tuples and Annotated."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
-    return [model for inner in get_args(annotation) for model in _models(inner)]
+    return [model for inner in get_args(annotation) for model in models_in(inner)]
 
 
 def _models_at(loc: KeyPath, model: type[BaseModel]) -> list[type[BaseModel]]:
@@ -207,7 +207,7 @@ def _models_at(loc: KeyPath, model: type[BaseModel]) -> list[type[BaseModel]]:
     found = [model]
     for part in loc:
         if isinstance(part, str):
-            held = [m for f in found if part in f.model_fields for m in _models(f.model_fields[part].annotation)]
+            held = [m for f in found if part in f.model_fields for m in models_in(f.model_fields[part].annotation)]
             branch = [f for f in found if any(part in _literals(i.annotation) for i in f.model_fields.values())]
             is_key = any(part in f.model_fields for f in found)
             found = held if is_key else branch

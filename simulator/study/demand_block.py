@@ -12,7 +12,8 @@ import numpy as np
 from simulator.laws.units import DAYS_PER_WEEK, DAYS_PER_YEAR, FloatArray
 from simulator.study.calibrate import Calibration, DailyFit, GrowthRegime, whole_days
 from simulator.study.log_fit import Estimate
-from simulator.world.demand import DemandInputs, Regime
+from simulator.world.demand import DemandInputs
+from simulator.world.growth import Regime
 
 _MOST_GROWTH = 1e15
 """Factor per year that a scenario may state at most."""

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from simulator.lab.policy import Policy, PolicyInputs, default_policies
 from simulator.lab.recipe import FineTune
-from simulator.study.complaints import Problem, ScenarioError, misplaced, nearest, problems, said
+from simulator.study.complaints import Problem, ScenarioError, misplaced, models_in, nearest, problems, said
 from simulator.study.sources import Declared, Setting, declared
 from simulator.study.toml_lines import KeyPath
 from simulator.study.trace_csv import TraceError, read_trace
@@ -131,12 +131,15 @@ def _validated(
 
 
 def _with_kinds(model: type[BaseModel], tables: Mapping[str, Any]) -> dict[str, Any]:
-    """A table that may be of several kinds and does not say which is of the default kind."""
+    """A table that may be of several kinds and does not say which is of the default kind; so inside tables too."""
     filled = dict(tables)
     for name, info in model.model_fields.items():
         table, tag = tables.get(name), info.discriminator
-        if isinstance(tag, str) and isinstance(table, Mapping) and tag not in table:
-            filled[name] = {tag: getattr(info.default, tag), **table}
+        if isinstance(tag, str) and isinstance(table, Mapping):
+            settled = {tag: getattr(info.default, tag), **table}
+            named = (kind for kind in models_in(info.annotation) if kind.model_fields[tag].default == settled[tag])
+            kind = next(named, None)
+            filled[name] = settled if kind is None else _with_kinds(kind, settled)
     return filled
 
 

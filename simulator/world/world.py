@@ -44,6 +44,16 @@ class Meter:
         """Mean tokens a day over indices first to end - 1 [tokens]."""
         return float(self._tokens[end] - self._tokens[first]) / (end - first)
 
+    def means(self, first: int, end: int, n_days: int) -> FloatArray:
+        """Mean tokens a day of each whole run of `n_days` from index first on, up to end - 1 [tokens]."""
+        return np.diff(self._tokens[first : end + 1 : n_days]) / n_days
+
+    def variance_within(self, first: int, end: int, n_days: int) -> float:
+        """Variance of the logs of days around the mean of their own run of `n_days`, pooled over whole runs."""
+        sums, squares = (np.diff(before[first : end + 1 : n_days]) for before in (self._logs, self._log_squares))
+        around = float(squares.sum() - sums.dot(sums) / n_days)
+        return max(around, 0.0) / (sums.size * (n_days - 1))
+
     def line(self, first: int, end: int) -> LogLine:
         """The least-squares line through the logs of indices first to end - 1 (two or more)."""
         n = end - first
@@ -67,6 +77,16 @@ class MeterReading:
         """Mean tokens a day over indices first to end - 1 [tokens]."""
         self._check(first, end)
         return self._meter.mean(first, end)
+
+    def means(self, first: int, end: int, n_days: int) -> FloatArray:
+        """Mean tokens a day of each whole run of `n_days` from index first on, up to end - 1 [tokens]."""
+        self._check(first, end)
+        return self._meter.means(first, end, n_days)
+
+    def variance_within(self, first: int, end: int, n_days: int) -> float:
+        """Variance of the logs of days around the mean of their own run of `n_days`, pooled over whole runs."""
+        self._check(first, end)
+        return self._meter.variance_within(first, end, n_days)
 
     def line(self, first: int, end: int) -> LogLine:
         """The least-squares line through the logs of indices first to end - 1 (two or more)."""

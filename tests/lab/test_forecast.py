@@ -9,14 +9,20 @@ import numpy as np
 import pytest
 from strategies import observed
 
-from simulator.lab.forecast import Expected, Forecast, KnownDemand, LastValue, PerfectForesight, Trend
+from simulator.lab.altered_forecast import Biased, Certain, Quantile
+from simulator.lab.forecast import Expected, Forecast, KnownDemand, LastValue, PerfectForesight, Trend, held_in
+from simulator.lab.seasonal import Seasonal
+from simulator.lab.smoothing import DampedTrend, Theta
 from simulator.laws.units import FloatArray
 from simulator.study.files import load_scenario
 from simulator.world.scenario import Scenario
 from simulator.world.world import Meter, World, realize
 
-FORECASTS = [LastValue(), Trend(), Expected()]
-NAMES = ["last value", "trend", "expected"]
+LEARNED = [LastValue(), Trend(), DampedTrend(), Theta(), Seasonal(), Seasonal(base=Trend())]
+FORECASTS = [*LEARNED, Expected(), Biased(factor=2), Quantile(at=0.9), Certain(base=Biased(base=Seasonal(), factor=2))]
+NAMES = ["last", "trend", "damped", "theta", "seasonal", "seasonal trend", "expected", "biased", "quantile", "certain"]
+FORESIGHT = [PerfectForesight(), Biased(base=PerfectForesight(), factor=0.1)]
+FORESIGHT_NAMES = ["foresight", "biased foresight"]
 TODAY = 100
 AHEAD = TODAY + np.array([0, 1, 7, 30, 90, 365, 700])
 
@@ -129,26 +135,26 @@ def test_what_is_observed_holds_nothing_of_the_future(frontier: Scenario) -> Non
 
 
 @pytest.mark.parametrize("history_days", [0, 1, 13])
-@pytest.mark.parametrize("forecast", [*FORECASTS, PerfectForesight()], ids=[*NAMES, "foresight"])
+@pytest.mark.parametrize("forecast", [*FORECASTS, *FORESIGHT], ids=[*NAMES, *FORESIGHT_NAMES])
 def test_a_lab_without_a_past_still_has_a_forecast(frontier: Scenario, forecast: Forecast, history_days: int) -> None:
     world = realize(frontier.model_copy(update={"history_days": history_days}))
-    bound = forecast.in_world(world) if isinstance(forecast, PerfectForesight) else forecast
+    bound, _ = held_in(world, forecast)
     days = np.arange(0, 400)
     mean, spread = bound.ahead(observed(world, 0), days)
     assert mean.shape == spread.shape == days.shape
     assert np.isfinite(mean).all()
     assert np.isfinite(spread).all()
     assert (mean > 0.0).all()
-    if isinstance(forecast, LastValue | Trend):
+    if forecast in LEARNED:
         # Less than two weeks metered: the level the scenario opens with, and a spread that owns up to it.
         np.testing.assert_array_equal(mean, 5.0e12)
         assert (spread >= 0.3).all()
 
 
-@pytest.mark.parametrize("forecast", [*FORECASTS, PerfectForesight()], ids=[*NAMES, "foresight"])
+@pytest.mark.parametrize("forecast", [*FORECASTS, *FORESIGHT], ids=[*NAMES, *FORESIGHT_NAMES])
 def test_beyond_the_worlds_last_day_a_forecast_still_answers(frontier: Scenario, forecast: Forecast) -> None:
     world = realize(frontier)
-    bound = forecast.in_world(world) if isinstance(forecast, PerfectForesight) else forecast
+    bound, _ = held_in(world, forecast)
     mean, spread = bound.ahead(observed(world, TODAY), np.array([5_000, 50_000]))
     assert np.isfinite(mean).all()
     assert np.isfinite(spread).all()

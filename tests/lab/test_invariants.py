@@ -14,16 +14,17 @@ from simulator.lab.lab import Lab, Run, simulate
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Buy, Order, Reserve, Tenure
 from simulator.lab.policy import Policy, default_policies
-from simulator.lab.procurement import BuyToForecast, Procurement, RentOnDemand, ReserveBase
+from simulator.lab.procurement import BuyToForecast, Newsvendor, Procurement, RentOnDemand, ReserveBase
 from simulator.lab.recipe import LeverRecipe
 from simulator.lab.routes import MAIN_LEVERS, Lever
+from simulator.lab.seasonal import Seasonal
 from simulator.study.files import load_scenario
-from simulator.world.demand import Shocks
 from simulator.world.roadmap import ReleaseInputs
 from simulator.world.scenario import ByFlop, OwnedInputs, Scenario
+from simulator.world.shocks import Shocks
 from simulator.world.world import World, realize
 
-POLICIES = default_policies()
+POLICIES = (*default_policies(), Policy("newsvendor", LeverRecipe(levers=MAIN_LEVERS), Newsvendor(), Seasonal()))
 NAMES = [policy.name for policy in POLICIES]
 ROUNDING = 1e-9
 

@@ -20,9 +20,9 @@ from simulator.lab.plan import Choice
 from simulator.lab.policy import Policy
 from simulator.lab.procurement import PlanningPrice, Procurement, RentOnDemand
 from simulator.laws.precision import BF16
-from simulator.world.demand import Shocks
 from simulator.world.roadmap import Release, ReleaseInputs
 from simulator.world.scenario import OwnedInputs, Scenario
+from simulator.world.shocks import Shocks
 from simulator.world.world import realize
 
 UNIT_FLOP_PER_GPU_HOUR = 1.8e18
@@ -74,8 +74,8 @@ class Watch:
         self.notes.append(self.look(observation))
         return [Buy(0, 8, "told to")] if observation.day in self.buy_on else []
 
-    def planning_price(self, observation: Observation, release: Release) -> PlanningPrice:
-        return RentOnDemand().planning_price(observation, release)
+    def planning_price(self, observation: Observation, release: Release, forecast: Forecast) -> PlanningPrice:
+        return RentOnDemand().planning_price(observation, release, forecast)
 
 
 def watched(scenario: Scenario, look: Callable[[Observation], object], **fields: object) -> list[object]:

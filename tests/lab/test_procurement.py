@@ -110,7 +110,7 @@ def with_release(**changes: object) -> Scenario:
 def test_who_rents_plans_with_the_mean_rent_of_the_days_it_will_pay() -> None:
     scenario = with_release(rental_fall_per_year=0.3)
     (release,) = scenario.releases
-    price = RentOnDemand().planning_price(observed(realize(scenario)), release)
+    price = RentOnDemand().planning_price(observed(realize(scenario)), release, Expected())
     by_day = 2.0 * 0.7 ** ((np.arange(10) + 0.5) / 365.25)
     # The run takes days 0 and 1, service days 2 to 4.
     assert price.training_usd_per_gpu_hour[0] == pytest.approx(by_day[:2].mean(), rel=1e-6)
@@ -123,7 +123,7 @@ def test_a_base_is_paid_used_or_not_and_the_rest_is_rented(quantile: float, base
     # rented; one of 1.5 x mean is paid in full, and nothing is rented.
     scenario = with_release()
     (release,) = scenario.releases
-    price = ReserveBase(quantile=quantile).planning_price(observed(realize(scenario)), release)
+    price = ReserveBase(quantile=quantile).planning_price(observed(realize(scenario)), release, Expected())
     above = {0.5: 0.5, 1.5: 0.0}[base]
     assert price.serving_usd_per_gpu_hour[0] == pytest.approx(2.0 * 0.75 * base + 2.0 * above)
     assert price.training_usd_per_gpu_hour[0] == pytest.approx(2.0)
@@ -137,7 +137,7 @@ def test_owned_gpus_are_paid_over_the_hours_they_are_used(headroom: float, above
     scenario = plain.model_copy(update={"market": plain.market.model_copy(update={"quote": (cheap,)})})
     seen = observed(realize(scenario))
     owned = owned_usd_per_gpu_hour(seen)[0]
-    price = BuyToForecast(headroom=headroom).planning_price(seen, scenario.releases[0])
+    price = BuyToForecast(headroom=headroom).planning_price(seen, scenario.releases[0], Expected())
     assert price.serving_usd_per_gpu_hour[0] == pytest.approx(min(owned * headroom + 2.0 * above, 2.0))
 
 

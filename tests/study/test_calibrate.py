@@ -20,7 +20,8 @@ from simulator.study.log_fit import Estimate
 from simulator.study.trace_band import trace_band
 from simulator.study.usage import Usage, load_usage
 from simulator.study.usage_csv import Kind
-from simulator.world.demand import DemandInputs, Regime
+from simulator.world.demand import DemandInputs
+from simulator.world.growth import Regime
 from simulator.world.scenario import Scenario
 from simulator.world.world import realize
 

@@ -12,8 +12,12 @@ import pytest
 from conftest import SMALL_SCENARIO
 from pydantic import BaseModel
 
-from simulator.lab.policy import default_policies
-from simulator.study.complaints import _models
+from simulator.lab.altered_forecast import Biased, Certain, Quantile
+from simulator.lab.forecast import Forecast, PerfectForesight, Trend
+from simulator.lab.policy import PolicyInputs, default_policies
+from simulator.lab.seasonal import Seasonal
+from simulator.lab.smoothing import DampedTrend, Theta
+from simulator.study.complaints import models_in
 from simulator.study.files import ScenarioError, StudyInputs, load_scenario, load_study
 from simulator.study.meaning import meaning
 from simulator.study.sources import packaged_scenarios
@@ -197,11 +201,83 @@ def test_the_starter_shows_every_key() -> None:
     text = STARTER.read_text(encoding="utf-8")
 
     def keys(model: type[BaseModel]) -> set[str]:
-        inner = (keys(m) for field in model.model_fields.values() for m in _models(field.annotation))
+        inner = (keys(m) for field in model.model_fields.values() for m in models_in(field.annotation))
         return set(model.model_fields).union(*inner)
 
     for key in keys(Scenario) | keys(StudyInputs):
         assert re.search(rf"^#? ?{key} = |^#? ?\[\[?([a-z_]+\.)?{key}\]", text, re.MULTILINE), key
+
+
+@pytest.mark.parametrize("part", ["procurement", "forecast"])
+def test_the_starter_shows_every_way_to_get_gpus_and_to_believe_with_its_defaults(tmp_path: Path, part: str) -> None:
+    text = STARTER.read_text(encoding="utf-8")
+    (tmp_path / "starter.toml").write_text(text, encoding="utf-8")
+    tables = [line[line.index("{") : line.rindex("}") + 1] for line in text.splitlines() if '{ kind = "' in line]
+    shown = {re.findall(r'"(\w+)"', table)[0]: table for table in tables}
+    for model in models_in(PolicyInputs.model_fields[part].annotation):
+        kind, path = model.model_fields["kind"].default, tmp_path / "shown.toml"
+        policy = f'[[policy]]\nname = "p"\n{part} = {shown[kind]}\n'
+        path.write_text(f'extends = "starter.toml"\n{policy}', encoding="utf-8")
+        read = getattr(load_study(path).policies[0], part)
+        for name, field in model.model_fields.items():
+            where = text if name in ("review_days", "least_gpus") else shown[kind]  # told once for all rules
+            assert re.search(rf"\b{name} = ", where), f"{kind} does not show {name}"
+            is_example = field.is_required() or field.default is None or name == "base"
+            assert is_example or getattr(read, name) == field.default, f"{kind}: {name}"
+
+
+# --- a forecast of a forecast ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ('{ kind = "biased", factor = 10, base = { kind = "perfect_foresight" } }',
+         Biased(factor=10, base=PerfectForesight())),
+        ('{ kind = "certain", base = { kind = "perfect_foresight", prices = true } }',
+         Certain(base=PerfectForesight(prices=True))),
+        ('{ kind = "biased", factor = 2 }', Biased(factor=2, base=Trend())),
+        ('{ kind = "biased", factor = 2, base = { carry = 2.0 } }', Biased(factor=2, base=Trend(carry=2))),
+        ('{ kind = "seasonal", base = { level_weight = 0.3 } }', Seasonal(base=Theta(level_weight=0.3))),
+        (('{ kind = "quantile", at = 0.9, base = { kind = "biased", factor = 2, base = { kind = "seasonal", '
+         'base = { kind = "damped_trend", damping = 0.9 } } } }'),
+         Quantile(at=0.9, base=Biased(factor=2, base=Seasonal(base=DampedTrend(damping=0.9))))),
+    ],
+)  # fmt: skip
+def test_a_forecast_of_a_forecast_is_read_and_written_back(
+    changed: Callable[[str, str], Path], tmp_path: Path, written: str, meant: Forecast
+) -> None:
+    study = load_study(changed('forecast = { kind = "expected" }', f"forecast = {written}"))
+    assert study.policies[1].forecast == meant
+    again = tmp_path / "again.toml"
+    again.write_text(study.text, encoding="utf-8")
+    assert load_study(again) == study
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ('{ kind = "biased", factor = 2, base = { kind = "tend" } }',
+         ("forecast.base.kind: must be one of 'last_value', 'trend', 'damped_trend', 'theta', 'expected', "
+         "'perfect_foresight', 'seasonal' (got 'tend'); did you mean 'trend'?")),
+        ('{ kind = "biased", factor = 2, base = { kind = "certain" } }', "forecast.base.kind: must be one of"),
+        ('{ kind = "seasonal", base = { kind = "expected" } }', "'theta' (got 'expected')"),
+        ('{ kind = "biased", base = { kind = "trend" } }', "forecast.factor: is missing: mean told / mean of the base"),
+        ('{ kind = "quantile", at = 1.5 }', "forecast.at: must be less than 1 (got 1.5)"),
+        ('{ kind = "biased", factor = 2, base = "trend" }', "forecast.base: must be a table (got 'trend')"),
+        ('{ kind = "quantile", at = 0.9, base = { kind = "biased", factor = 2, base = { kind = "theta", cary = 2 } } }',
+         "forecast.base.base.cary: is not a known key of 'theta' (got 2); did you mean 'carry'?"),
+        ('{ kind = "perfect_foresight", prices = "yes" }', "forecast.prices: must be true or false (got 'yes')"),
+        ('{ kind = "biased", factor = -2 }', "forecast.factor: must be greater than 0 (got -2)"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_a_forecast_of_a_forecast_is_told_at_its_key(
+    changed: Callable[[str, str], Path], written: str, said: str
+) -> None:
+    told = complaint(changed('forecast = { kind = "expected" }', f"forecast = {written}"))
+    assert len(told.splitlines()) == 1, told
+    assert ":41: policy.1.forecast." in told
+    assert said in told
 
 
 # --- what is wrong, and where ---------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from simulator.lab.policy import default_policies
 from simulator.laws.units import FloatArray
 from simulator.study.files import load_scenario
 from simulator.world.scenario import Scenario
-from simulator.world.world import Meter, World, expected_rent, realize
+from simulator.world.world import Meter, MeterReading, World, expected_rent, realize
 
 OF_PRICES = ("rental_factor", "purchase_factor", "spot_availability", "purchase_lead_days")
 OF_OUTLOOK = (
@@ -148,3 +148,17 @@ def test_the_mean_rent_of_a_span_is_that_of_its_days(frontier: Scenario, fall: f
         by_day = (1 - fall) ** ((first + 0.5 + np.arange(n_days)) / 365.25)
         assert expected_rent(scenario, first, n_days) == pytest.approx(by_day.mean(), rel=1e-6)
     assert expected_rent(scenario, 100, 0) == pytest.approx((1 - fall) ** (100 / 365.25))
+
+
+@pytest.mark.parametrize(("first", "end", "n_days"), [(0, 70, 7), (3, 31, 7), (5, 20, 1), (2, 12, 4)])
+def test_runs_of_days_are_read_as_if_day_by_day(first: int, end: int, n_days: int) -> None:
+    tokens = 1e12 * np.exp(0.3 * np.random.default_rng(1).standard_normal(80))
+    reading = MeterReading(Meter(tokens), 75)
+    runs = [tokens[start : start + n_days] for start in range(first, end - n_days + 1, n_days)]
+    np.testing.assert_allclose(reading.means(first, end, n_days), [run.mean() for run in runs], rtol=1e-9)
+    if n_days > 1:
+        within = np.mean([np.log(run).var(ddof=1) for run in runs])
+        assert reading.variance_within(first, end, n_days) == pytest.approx(within, rel=1e-6)
+    for read in (reading.means, reading.variance_within):
+        with pytest.raises(IndexError, match="has read days 0 to 74"):
+            read(70, 77, 7)

@@ -1,0 +1,87 @@
+"""The GPUs that coming days will need, as far as a forecast knows, and those that are committed already."""
+
+from __future__ import annotations
+
+from math import isfinite
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+from simulator.lab.forecast import Forecast
+from simulator.lab.observation import Observation
+from simulator.laws.load import HOURS
+from simulator.laws.units import DAYS_PER_WEEK, SECONDS_PER_DAY, FloatArray, IntArray
+
+_ERRORS_PER_HOUR = 8
+FINEST = 0.5 / (HOURS * _ERRORS_PER_HOUR)
+"""The smallest chance that is told from none: errors beyond it are not counted."""
+
+
+def _errors() -> FloatArray:
+    """Standard normal errors of equal chance for each hour of a day [hour, error].
+
+    Every hour has eight of its own, so that a day's 192 are as fine as if they were one hour's.
+    """
+    hours = (7 * np.arange(HOURS) % HOURS + 0.5) / HOURS
+    chances = (np.arange(_ERRORS_PER_HOUR) + hours[:, np.newaxis]) / _ERRORS_PER_HOUR
+    return np.array([[NormalDist().inv_cdf(chance) for chance in row] for row in chances.tolist()])
+
+
+_ERRORS = _errors()
+
+
+class Need(NamedTuple):
+    """GPUs of one kind needed to serve on each of some days, and what is committed already, in GPUs of that kind."""
+
+    accelerator: int
+    gpus: FloatArray
+    """Expected mean of each day."""
+    spread: FloatArray
+    """Sd of the log of each day's mean."""
+    committed: FloatArray
+    hours_for_one: FloatArray
+    """Hours of each kind that do the work of one hour of this kind."""
+
+    @staticmethod
+    def on(observation: Observation, forecast: Forecast, days: IntArray, price: FloatArray) -> Need | None:
+        """For the model planned to serve in the middle of these days, on the kind that serves it cheapest.
+
+        None if nothing is served then, or no kind that can is on offer at a price.
+        """
+        model = observation.model_on(int(days[days.size // 2]))
+        if model is None:
+            return None
+        seconds = model.gpu_seconds_per_token
+        usd_per_token = price * seconds
+        accelerator = int(usd_per_token.argmin())
+        if not isfinite(usd_per_token[accelerator]):
+            return None
+        tokens, spread = forecast.ahead(observation, days)
+        committed = observation.fleet.committed_as(seconds[accelerator] / seconds, days)
+        gpus = tokens * (seconds[accelerator] / SECONDS_PER_DAY)
+        return Need(accelerator, gpus, spread, committed, seconds / seconds[accelerator])
+
+    def short_of(self, quantile: float, hour_factors: FloatArray) -> float:
+        """GPUs lacking for this share of all hours, over the days and over the errors a forecast may make [GPUs]."""
+        short = self.gpus[:, np.newaxis] * hour_factors - self.committed[:, np.newaxis]
+        if self.spread.any():
+            spread = self.spread[:, np.newaxis, np.newaxis]
+            errors = np.exp(spread * (_ERRORS - spread / 2.0))
+            errors *= self.gpus[:, np.newaxis, np.newaxis] * hour_factors[:, np.newaxis]
+            errors -= self.committed[:, np.newaxis, np.newaxis]
+            short = errors  # made in place: this is where a review spends its time
+        rank = int(quantile * (short.size - 1))
+        return float(np.partition(short.reshape(-1), rank)[rank])
+
+
+def days_of(first_day: int, span_days: int) -> IntArray:
+    """Seven days spread over a span, one of each weekday [day]."""
+    step = max(span_days // DAYS_PER_WEEK, 1)
+    return first_day + np.arange(DAYS_PER_WEEK) * (step + (step % DAYS_PER_WEEK == 0))
+
+
+def typical_spread(observation: Observation, forecast: Forecast, days: IntArray) -> float:
+    """Sd of the log of demand on some days, as one figure: the root of its mean square."""
+    spread = forecast.ahead(observation, days)[1]
+    return float(np.sqrt(np.mean(spread * spread)))
