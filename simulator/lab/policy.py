@@ -1,4 +1,4 @@
-"""A policy: how to choose a model, how to get GPUs, and what demand to believe in."""
+"""A policy: how to choose a model, how to get GPUs, what demand to believe in, and when to change course."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from pydantic import Field
 from simulator.lab.forecast import Expected, Forecast, LastValue, PerfectForesight, Trend
 from simulator.lab.procurement import BuyToForecast, Procurement, RentOnDemand, ReserveBase
 from simulator.lab.recipe import Erdil, FineTune, Fixed, LeverRecipe, Recipe
+from simulator.lab.replan import Replan
 from simulator.lab.routes import MAIN_LEVERS, Lever
 from simulator.world.inputs import Inputs
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Three parts, each an object with one question to answer. Write your own in plain Python.
+    """Three parts, each an object with one question to answer, and a fourth if it may change course.
+
+    Write your own in plain Python.
 
     Examples
     --------
@@ -29,6 +32,7 @@ class Policy:
     recipe: Recipe
     procurement: Procurement
     forecast: Forecast
+    replan: Replan | None = None
 
 
 class PolicyInputs(Inputs):
@@ -38,10 +42,11 @@ class PolicyInputs(Inputs):
     recipe: Annotated[LeverRecipe | FineTune | Fixed | Erdil, Field(discriminator="kind")] = LeverRecipe()
     procurement: Annotated[RentOnDemand | ReserveBase | BuyToForecast, Field(discriminator="kind")] = RentOnDemand()
     forecast: Annotated[LastValue | Trend | Expected | PerfectForesight, Field(discriminator="kind")] = Trend()
+    replan: Replan | None = None
 
     def policy(self) -> Policy:
         """The policy this table declares."""
-        return Policy(self.name, self.recipe, self.procurement, self.forecast)
+        return Policy(self.name, self.recipe, self.procurement, self.forecast, self.replan)
 
 
 def default_policies() -> tuple[Policy, ...]:
