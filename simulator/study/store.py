@@ -20,12 +20,14 @@ from typing import Any
 import pandas as pd
 
 from simulator import __version__
-from simulator.study.comparison import Comparison, SummaryRow, date_columns
+from simulator.study.comparison import Comparison, SummaryRow, date_columns, frame
 from simulator.study.restated import parts_said, study_text_of
-from simulator.study.summary import OrderRow, ReleaseRow
+from simulator.study.summary import OrderRow, ReleaseRow, ReplanRow
 
 SUMMARY, REPLICATIONS, DAILY = "summary.csv", "replications.parquet", "daily.parquet"
 RELEASES, ORDERS, SCENARIO, MANIFEST = "releases.csv", "orders.csv", "scenario.toml", "manifest.json"
+REPLANS = "replans.csv"
+"""Only where a policy may change course."""
 
 _UNFINISHED = ".unfinished"
 _LIBRARIES = ("numpy", "simpy", "pandas", "pyarrow")
@@ -41,6 +43,7 @@ class Stored:
     daily: pd.DataFrame
     releases: pd.DataFrame
     orders: pd.DataFrame
+    replans: pd.DataFrame
     scenario_text: str
 
 
@@ -83,6 +86,8 @@ def save(
         _write_parquet(comparison.daily_table, aside / DAILY)
         _write_csv(comparison.releases_table, aside / RELEASES)
         _write_csv(comparison.orders_table, aside / ORDERS)
+        if any(policy.replan is not None for policy in comparison.policies):
+            _write_csv(comparison.replans_table, aside / REPLANS)
         (aside / SCENARIO).write_bytes((study_text or study_text_of(comparison)).encode())
         if pictures is not None:
             pictures(comparison, aside)
@@ -107,6 +112,7 @@ def load(folder: str | Path) -> Stored:
         pd.read_parquet(source / DAILY),
         _read_csv(source / RELEASES, ReleaseRow),
         _read_csv(source / ORDERS, OrderRow),
+        _read_csv(source / REPLANS, ReplanRow) if (source / REPLANS).is_file() else frame((), ReplanRow),
         (source / SCENARIO).read_text(encoding="utf-8"),
     )
 
