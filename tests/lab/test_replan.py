@@ -364,7 +364,7 @@ def test_after_a_tenfold_jump_the_option_to_retrain_is_worth_having() -> None:
         for replan in (None, only(Action.RETRAIN))
     )
     costs = [float(run.books.cash_usd.sum()) for run in (stubborn, flexible)]
-    # 3.97 million USD against 3.66: the run that pays itself back three times over is done twice in 430 days.
+    # 3.97 million USD against 3.66, 7.8 % less: one run decided on day 90, in service from day 110.
     assert costs[1] < 0.95 * costs[0]
     assert flexible.replans[0].step.action is Action.RETRAIN
     assert all(made.day >= 70 for made in flexible.replans)
