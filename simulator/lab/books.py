@@ -169,6 +169,12 @@ def resale_bid_usd(own: OwnershipInputs, purchase: Purchase, list_price: FloatAr
     return per_gpu * (purchase.gpus * own.server_overhead * (1.0 - own.resale_spread))
 
 
+def resale_bid_on_day_usd(own: OwnershipInputs, purchase: Purchase, day: int, list_price: float) -> float:
+    """The same on one day, at that day's list price [USD]."""
+    used_price = purchase.paid_usd_per_gpu * float(_value_left(own, day - purchase.first_day + 1)[-1])
+    return min(used_price, list_price) * (purchase.gpus * own.server_overhead * (1.0 - own.resale_spread))
+
+
 @lru_cache(maxsize=64)
 def _value_left(own: OwnershipInputs, n_days: int) -> FloatArray:
     """Value of a used GPU / its price when new, by days of age."""
@@ -235,16 +241,28 @@ def _charge_releases(
         served = float(used.served_tokens[life].sum())
         costs.append(ReleaseCost(trained, float(serving[life].sum()), served))
         if replaced >= n_days:
-            left = run.planned_after(n_days)
+            left = run.planned_after(n_days) - _planned_for_rerun(run, runs)
             cash[-1, Account.CLOSING_MODELS] -= trained * left
             economic[-1, Use.TRAINING] -= trained * left
     return tuple(costs)
 
 
 def _replaced_day(run: TrainingRun, runs: Sequence[TrainingRun], n_days: int) -> int:
-    """The day a later release takes over; the day it comes itself if one already has."""
+    """The day a later release or run takes over; the day it comes itself if one already has."""
     later = [other.deploy_day for other in runs if other.release > run.release]
+    later += [rerun.deploy_day for rerun in _reruns(run, runs)]
     return max(min([*later, n_days]), min(run.deploy_day, n_days))
+
+
+def _reruns(run: TrainingRun, runs: Sequence[TrainingRun]) -> list[TrainingRun]:
+    """Later runs of the same release, which replace it when they are done."""
+    return [other for other in runs if other.release == run.release and other.first_day > run.first_day]
+
+
+def _planned_for_rerun(run: TrainingRun, runs: Sequence[TrainingRun]) -> float:
+    """Share of a run's planned tokens that a rerun still in training will serve in its place."""
+    reruns = _reruns(run, runs)
+    return run.planned_after(min(rerun.deploy_day for rerun in reruns)) if reruns else 0.0
 
 
 def _close_leases(world: World, leases: Sequence[Lease], cash: FloatArray, economic: FloatArray) -> None:

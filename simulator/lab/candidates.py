@@ -123,10 +123,10 @@ class Candidates:
 
 @lru_cache(maxsize=128)
 def candidates(scenario: Scenario, release: Release, route: Route = PRETRAIN) -> Candidates:
-    """The table of one release; nothing in it was drawn."""
+    """The table of one release; nothing in it was drawn but what is owed, one of few values."""
     n_sizes = int(np.log(LARGEST / SMALLEST) / np.log(SIZE_STEP)) + 1
     sizes: FloatArray = _optimal_size(scenario, release, route) * SMALLEST * SIZE_STEP ** np.arange(float(n_sizes))
-    speeds = serving_speeds(scenario).between(sizes)
+    speeds = _speeds(scenario, release, route).between(sizes)
     tokens = _tokens_by_precision(scenario, release, route, sizes)
     return _table(scenario, release, route, (), sizes, sizes, tokens, tokens, speeds)
 
@@ -210,7 +210,7 @@ def _fine_row(scenario: Scenario, release: Release, route: Route, precision: int
     sizes: FloatArray = table.sizes[0] * SIZE_STEP**columns
     tokens = _tokens(scenario, route, sizes, scenario.precisions[precision], table.loss_needed[samples])
     flop = route.flop(sizes, tokens)
-    speeds = serving_speeds(scenario).of(precision).between(sizes)
+    speeds = _speeds(scenario, release, route).of(precision).between(sizes)
     return Row(
         route,
         precision,
@@ -227,14 +227,34 @@ def _fine_row(scenario: Scenario, release: Release, route: Route, precision: int
 
 @lru_cache(maxsize=8)
 def serving_speeds(scenario: Scenario) -> ServingTable:
-    """Speeds of all sizes that are ever searched, 0.2 % apart.
+    """Speeds of all sizes that are searched for the releases as declared, 0.2 % apart.
 
     Log-log interpolation between them is exact where speed is a power of size; where the best replica size
     switches, speeds jump, and the jump is smeared over those 0.2 %.
     """
     better = [PRETRAIN, *([mixed(scenario, PRETRAIN)] if scenario.data_mixing else [])]
     optima = [_optimal_size(scenario, release, route) for release in scenario.releases for route in better]
-    smallest, largest = SMALLEST * min(optima) / SIZE_STEP, LARGEST * max(optima) * SIZE_STEP
+    return _speeds_from(scenario, min(optima), max(optima))
+
+
+def _speeds(scenario: Scenario, release: Release, route: Route) -> ServingTable:
+    """Speeds of the sizes searched for any release: luck and later runs may ask for others than were declared."""
+    optimum = _optimal_size(scenario, release, route)
+    if scenario.releases:
+        table = serving_speeds(scenario).n_parameters
+        if table[0] <= SMALLEST * optimum and LARGEST * optimum <= table[-1]:
+            return serving_speeds(scenario)
+    return _octave_speeds(scenario, int(np.floor(np.log2(optimum))))
+
+
+@lru_cache(maxsize=16)
+def _octave_speeds(scenario: Scenario, octave: int) -> ServingTable:
+    """For compute-optimal sizes from one power of two to the next."""
+    return _speeds_from(scenario, 2.0**octave, 2.0 ** (octave + 1))
+
+
+def _speeds_from(scenario: Scenario, least_optimum: float, largest_optimum: float) -> ServingTable:
+    smallest, largest = SMALLEST * least_optimum / SIZE_STEP, LARGEST * largest_optimum * SIZE_STEP
     n_sizes = int(np.log(largest / smallest) / np.log(_FINE_STEP)) + 1
     sizes: FloatArray = smallest * _FINE_STEP ** np.arange(float(n_sizes))
     return serving_table(scenario, sizes, scenario.precisions)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from simulator.lab.level import Level, Schedule
@@ -48,14 +50,51 @@ class Fleet:
             held += worth[kind] * schedule.at(days)
         return held
 
-    def deliver(self, purchase: Purchase) -> None:
-        """Owned GPUs go into service."""
+    def deliver(self, purchase: Purchase) -> int:
+        """Owned GPUs go into service; returns their place among the purchases."""
         self.purchases.append(purchase)
         self.owned[purchase.accelerator].add(max(purchase.first_day, 0), purchase.gpus)
+        return len(self.purchases) - 1
 
-    def sell(self, purchase: Purchase) -> None:
-        """Owned GPUs leave at the end of their useful life."""
-        self.owned[purchase.accelerator].add(purchase.end_day, -purchase.gpus)
+    def retire(self, place: int, day: int) -> None:
+        """Owned GPUs leave at the end of their useful life, those that have not been sold before."""
+        left = self.purchases[place]
+        if left.end_day == day:
+            self.owned[left.accelerator].add(day, -left.gpus)
+
+    def sell(self, accelerator: int, gpus: int, day: int) -> list[Purchase]:
+        """Owned GPUs leave today, the oldest first; returns the tranches sold, a last one split if need be."""
+        sold = []
+        for place, part in self.oldest(accelerator, gpus, day):
+            whole, gone = self.purchases[place], replace(part, end_day=day)
+            if part.gpus == whole.gpus:
+                self.purchases[place] = gone
+            else:
+                self.purchases[place] = replace(whole, gpus=whole.gpus - part.gpus)
+                self.purchases.append(gone)
+            self.owned[accelerator].add(day, -part.gpus)
+            self._committed[accelerator].add(day, -part.gpus)
+            self._committed[accelerator].add(whole.end_day, part.gpus)
+            sold.append(gone)
+        return sold
+
+    def oldest(self, accelerator: int, gpus: float, day: int) -> list[tuple[int, Purchase]]:
+        """The oldest owned GPUs of a kind that could be sold on a day, at most so many: places and parts of tranches.
+
+        What came on that very day is not for sale.
+        """
+        held = [
+            (place, tranche)
+            for place, tranche in enumerate(self.purchases)
+            if tranche.accelerator == accelerator and max(tranche.first_day, 0) < day < tranche.end_day
+        ]
+        found, wanted = [], gpus
+        for place, tranche in sorted(held, key=lambda each: each[1].first_day):
+            if wanted <= 0:
+                break
+            found.append((place, replace(tranche, gpus=int(min(tranche.gpus, wanted)))))
+            wanted -= tranche.gpus
+        return found
 
     def begin(self, lease: Lease) -> None:
         """A reserved term starts and is paid, used or not."""
@@ -87,6 +126,10 @@ class Holdings:
     def reserved_gpus(self, accelerator: int) -> float:
         """Reserved GPUs of one kind today."""
         return self._fleet.reserved[accelerator].value
+
+    def oldest(self, accelerator: int, gpus: float, day: int) -> list[Purchase]:
+        """The owned GPUs of one kind that would be sold first, at most so many, by tranche; not those of today."""
+        return [tranche for _, tranche in self._fleet.oldest(accelerator, gpus, day)]
 
     def training_gpus(self, accelerator: int) -> float:
         """GPUs of one kind that train today, held or rented."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from math import ceil, isfinite
+from math import ceil
 
 import numpy as np
 import simpy
@@ -16,17 +16,19 @@ from simpy.events import EventPriority
 
 from simulator.lab.books import Books, TrainingRun, settle
 from simulator.lab.candidates import reached_flop
+from simulator.lab.contracts import Contracts
 from simulator.lab.dispatch import Dispatch, Workload, dispatch
 from simulator.lab.fleet import Fleet, Holdings
 from simulator.lab.forecast import held_in
 from simulator.lab.level import Level
 from simulator.lab.models import ServedModel, run_gpu_hours, served_model, work_flop_per_gpu_hour
 from simulator.lab.observation import Observation, PlannedModel
-from simulator.lab.orders import Buy, CapRental, Lease, OrderRecord, Purchase, Reserve, Tenure
+from simulator.lab.orders import Buy, CapRental, OrderRecord, Purchase, Reserve, Sell
 from simulator.lab.plan import Choice
 from simulator.lab.policy import Policy
+from simulator.lab.replan import ReplanRecord, Requantize, Rerun, Resell, Service
 from simulator.laws.precision import PRECISIONS
-from simulator.laws.units import DAYS_PER_YEAR, HOURS_PER_DAY
+from simulator.laws.units import HOURS_PER_DAY
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario
 from simulator.world.world import MeterReading, World, realize
@@ -50,6 +52,8 @@ class ReleaseRecord:
     release: Release
     choice: Choice
     deploy_day: int
+    is_rerun: bool = False
+    """Whether another model of the release was in service already: then nobody waits for it."""
 
     @property
     def reached_flop(self) -> float:
@@ -59,7 +63,7 @@ class ReleaseRecord:
     @property
     def days_late(self) -> int:
         """Days between due and in service."""
-        return max(self.deploy_day - self.release.due_day, 0)
+        return 0 if self.is_rerun else max(self.deploy_day - self.release.due_day, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,7 @@ class Run:
     books: Books
     releases: tuple[ReleaseRecord, ...]
     orders: tuple[OrderRecord, ...]
+    replans: tuple[ReplanRecord, ...]
     n_events: int
 
 
@@ -100,12 +105,16 @@ class Lab:
         self.models: list[ServedModel] = []
         self.coming: list[PlannedModel] = []
         self.model_in_service = Level(-1.0)
-        self.release_in_service = self.reviewed_day = -1
+        self.service: Service | None = None
+        self.reviewed_day = -1
         self.serving_rental, self.work_rental = Level(), Level()
         self.research_flop_per_day = Level()
         self.runs: list[TrainingRun] = []
         self.releases: list[ReleaseRecord] = []
-        self.orders: list[OrderRecord] = []
+        self.contracts = Contracts(world, self.fleet)
+        self.replans: list[ReplanRecord] = []
+        if policy.replan is not None:
+            policy.replan.check(self.scenario)
 
     # The story -------------------------------------------------------------------------------------------------
 
@@ -122,7 +131,8 @@ class Lab:
         )
         used = dispatch(self.world, self.fleet, workload)
         books = settle(self.world, self.fleet, used, self.runs)
-        return Run(self.policy.name, self.world, used, books, tuple(self.releases), tuple(self.orders), self.n_events)
+        told = tuple(self.releases), tuple(self.contracts.records), tuple(self.replans)
+        return Run(self.policy.name, self.world, used, books, *told, self.n_events)
 
     def market(self) -> Process:
         """New kinds of GPU and dated changes of price: rent what is now cheapest, and review at once."""
@@ -142,17 +152,15 @@ class Lab:
 
     def roadmap(self) -> Process:
         """Each release: on the day training must begin, its recipe is chosen."""
-        for release in sorted(self.scenario.releases, key=lambda release: release.decision_day):
+        for release in sorted(self.world.releases, key=lambda release: release.decision_day):
             yield self.env.timeout(release.decision_day - self.today)
             yield self._afternoon(_DECIDE_RELEASE)
             choice = self.policy.recipe.choose(self.observe(), release, self.forecast, self.policy.procurement)
-            run = self._plan_run(release, choice)
-            self.env.process(self.train(run))
-            self.env.process(self.deploy(run, choice.model))
+            self._begin(release, choice, self.world.slip_days[release.number])
 
     def research(self) -> Process:
         """Experiments towards each release, spread evenly until it is due; equal for all policies."""
-        for release in self.scenario.releases:
+        for release in self.world.releases:
             days = max(release.due_day - self.today, 1)
             self.research_flop_per_day.set(self.today, self.scenario.research_flop(release) / days)
             yield self.env.timeout(days)
@@ -166,20 +174,43 @@ class Lab:
             yield self.env.timeout(self.policy.procurement.review_days)
 
     def review(self) -> None:
-        """One review a day: every order becomes a process of its own."""
+        """One review a day: every order becomes a process of its own, and what was planned is looked at again."""
         if self.reviewed_day == self.today:
             return
         self.reviewed_day = self.today
+        self.replan()
         for order in self.policy.procurement.review(self.observe(), self.forecast):
             match order:
-                case Buy() if self._is_possible(order):
+                case Buy() if self.contracts.is_possible(order, self.today):
                     self.env.process(self.deliver(order))
-                case Reserve() if self._is_possible(order):
+                case Reserve() if self.contracts.is_possible(order, self.today):
                     self.env.process(self.lease(order))
+                case Sell() if self.contracts.is_possible(order, self.today):
+                    self.contracts.sell(order, self.today)
                 case CapRental(gpus) if gpus >= 0.0:
                     self.fleet.rental_cap.set(self.today, gpus)
                 case _:
                     raise ValueError(f"{self.policy.name} gave an order that cannot be carried out: {order!r}")
+
+    def replan(self) -> None:
+        """When demand has left the band it was planned in: another precision, another run, a sale."""
+        policy, service = self.policy, self.service
+        if policy.replan is None or service is None:
+            return
+        seen = self.observe()
+        band = policy.replan.band(seen, service)
+        if band is None or not band.is_left:
+            return
+        progress = self.world.progress_on(self.today)
+        for step in policy.replan.steps(seen, service, progress, self.forecast, policy.recipe, policy.procurement):
+            match step:
+                case Requantize():
+                    self.env.process(self.requantize(step.model))
+                case Rerun():
+                    self._begin(step.release, step.choice, is_rerun=True)
+                case Resell():
+                    self.contracts.sell(step.order, self.today)
+            self.replans.append(ReplanRecord(self.today, service.release.name, band, step))
 
     def train(self, run: TrainingRun) -> Process:
         """A run holds its GPUs until it is done; its last day carries the fraction it used."""
@@ -191,31 +222,37 @@ class Lab:
         yield self.env.timeout(1)
         held.add(self.today, -run.gpus * rest)
 
-    def deploy(self, run: TrainingRun, model: ServedModel) -> Process:
+    def deploy(self, run: TrainingRun, service: Service, model: ServedModel, slip_days: int) -> Process:
         """All demand moves to the new model on the morning it is due and ready, unless a later release came first."""
-        planned = PlannedModel(model, run.deploy_day)
-        self.coming = sorted([*self.coming, planned], key=lambda coming: coming.deploy_day)
-        yield self.env.timeout(run.deploy_day - self.today)
-        self.coming.remove(planned)
-        if run.release > self.release_in_service:
-            self.release_in_service = run.release
+        yield from self._await(PlannedModel(model, run.deploy_day - slip_days))
+        if slip_days:  # which nobody knew before
+            yield from self._await(PlannedModel(model, run.deploy_day))
+        if self.service is None or run.release >= self.service.release.number:
+            self.service = service
+            self._serve(model)
+
+    def requantize(self, model: ServedModel) -> Process:
+        """From tomorrow the model in service serves in another precision, unless another one has taken over."""
+        present = self.models[-1]
+        yield from self._await(PlannedModel(model, self.today + 1))
+        if self.models[-1] is present:
             self._serve(model)
 
     def deliver(self, order: Buy) -> Process:
         """Bought GPUs arrive after the lead time, serve their useful life, and are sold."""
-        purchase = self._buy(order)
+        purchase = self.contracts.buy(order, self.today)
         yield self.env.timeout(purchase.first_day - self.today)
         yield from self.own(purchase)
 
     def own(self, purchase: Purchase) -> Process:
         """GPUs serve until the end of their useful life, and are sold that morning."""
-        self.fleet.deliver(purchase)
+        place = self.fleet.deliver(purchase)
         yield self.env.timeout(purchase.end_day - self.today)
-        self.fleet.sell(purchase)
+        self.fleet.retire(place, self.today)
 
     def lease(self, order: Reserve) -> Process:
         """Reserved GPUs start today and are paid for the whole term, used or not."""
-        lease = self._sign(order)
+        lease = self.contracts.sign(order, self.today)
         self.fleet.begin(lease)
         yield self.env.timeout(order.term_days)
         self.fleet.end(lease)
@@ -267,7 +304,7 @@ class Lab:
                 )
             )
         names = [kind.name for kind in self.scenario.accelerators]
-        life = self._useful_life_days()
+        life = self.contracts.useful_life_days
         for inputs in self.scenario.opening_fleet:
             purchase = Purchase(
                 names.index(inputs.accelerator),
@@ -279,6 +316,14 @@ class Lab:
             self.fleet.commit(purchase, 0)
             self.env.process(self.own(purchase))
         self._choose_rental()
+        if self.policy.replan is not None:
+            self.service = Service.opening(self.observe(), self.forecast)
+
+    def _await(self, planned: PlannedModel) -> Process:
+        """A model is expected on its day, and no longer when it has come."""
+        self.coming = sorted([*self.coming, planned], key=lambda coming: coming.deploy_day)
+        yield self.env.timeout(planned.deploy_day - self.today)
+        self.coming = [coming for coming in self.coming if coming is not planned]
 
     def _serve(self, model: ServedModel) -> None:
         self.models.append(model)
@@ -296,16 +341,23 @@ class Lab:
             seconds = self.models[int(self.model_in_service.value)].gpu_seconds_per_token
             self.serving_rental.set(self.today, int(np.argmin(rent * seconds)))
 
-    def _plan_run(self, release: Release, choice: Choice) -> TrainingRun:
+    def _begin(self, release: Release, choice: Choice, slip_days: int = 0, *, is_rerun: bool = False) -> None:
+        """A run starts this afternoon."""
+        run = self._plan_run(release, choice, slip_days)
+        self.runs.append(run)
+        self.releases.append(ReleaseRecord(self.scenario, release, choice, run.deploy_day, is_rerun))
+        self.env.process(self.train(run))
+        self.env.process(self.deploy(run, Service.of(release, choice), choice.model, slip_days))
+
+    def _plan_run(self, release: Release, choice: Choice, slip_days: int) -> TrainingRun:
         """The run as the world's luck with failures lets it go, on the GPUs that were asked for."""
         kind, gpus = self.scenario.accelerators[choice.accelerator], float(choice.size.gpus)
         hours = run_gpu_hours(self.scenario, kind, choice.training_flop, gpus, self.world.failures_per_gpu_year)
         # Binary fractions of a day, so that GPUs taken and given back add up to exactly nothing.
         days = round(float(hours) / HOURS_PER_DAY / gpus * _FRACTIONS) / _FRACTIONS
         ready = self.today + (ceil(days - _LAST_BIT) if release.train_days else 0)
-        deploy_day = max(ready, release.due_day)
         read_usd = self.scenario.training.data_usd(choice.model.n_training_tokens)
-        run = TrainingRun(
+        return TrainingRun(
             release=release.number,
             accelerator=choice.accelerator,
             gpus=gpus,
@@ -313,52 +365,6 @@ class Lab:
             days=days,
             data_usd=float(read_usd if choice.data_usd is None else choice.data_usd),
             due_day=release.due_day,
-            deploy_day=deploy_day,
+            deploy_day=max(ready, release.due_day) + slip_days,
             planned_tokens_by_day=choice.planned_tokens_by_day,
-        )
-        self.runs.append(run)
-        self.releases.append(ReleaseRecord(self.scenario, release, choice, deploy_day))
-        return run
-
-    def _useful_life_days(self) -> int:
-        return round(self.scenario.ownership.useful_life_years * DAYS_PER_YEAR)
-
-    def _buy(self, order: Buy) -> Purchase:
-        index = self.world.calendar.index(self.today)
-        price = float(self.world.prices.purchases_on(index)[order.accelerator])
-        if not isfinite(price):
-            raise ValueError(f"{self._name(order)} is not for sale on day {self.today}")
-        arrives = self.today + self.world.purchase_lead_days(self.today)
-        sold = arrives + self._useful_life_days()
-        purchase = Purchase(order.accelerator, order.gpus, price, arrives, sold)
-        self.fleet.commit(purchase, self.today + round(self.scenario.market.lead_days))
-        usd = order.gpus * price * self.scenario.ownership.all_in_factor
-        self._record(order, Tenure.OWNED, arrives, sold, usd)
-        return purchase
-
-    def _sign(self, order: Reserve) -> Lease:
-        index = self.world.calendar.index(self.today)
-        rent = float(self.world.prices.rents_on(index)[order.accelerator])
-        if not isfinite(rent):
-            raise ValueError(f"{self._name(order)} is not on offer on day {self.today}")
-        discount = self.scenario.market.discount(order.term_days)
-        price, end = rent * (1.0 - discount), self.today + order.term_days
-        lease = Lease(order.accelerator, order.gpus, price, discount, self.today, end)
-        self.fleet.commit(lease, self.today)
-        self._record(order, Tenure.RESERVED, self.today, end, order.gpus * price * HOURS_PER_DAY * order.term_days)
-        return lease
-
-    def _is_possible(self, order: Buy | Reserve) -> bool:
-        """Whole GPUs, of a kind there is."""
-        return order.gpus > 0 and order.gpus % 1 == 0 and 0 <= order.accelerator < len(self.fleet.owned)
-
-    def _name(self, order: Buy | Reserve) -> str:
-        return self.scenario.accelerators[order.accelerator].name
-
-    def _record(self, order: Buy | Reserve, tenure: Tenure, first_day: int, end_day: int, usd: float) -> None:
-        index = self.world.calendar.index(self.today)
-        week = min(index, 7)
-        seen = f"{self.world.meter.mean(index - week, index):.3g} tokens a day last week" if week else "no meter yet"
-        self.orders.append(
-            OrderRecord(self.today, self._name(order), tenure, order.gpus, first_day, end_day, usd, order.reason, seen)
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil
 
@@ -119,6 +119,23 @@ def served_model(
     table = serving_table(scenario, np.array([n_parameters]), (precision,))
     seconds = table.per_user_token(scenario, samples)[:, 0, 0]
     return ServedModel(name, n_parameters, n_training_tokens, precision, samples, seconds, table.replica_gpus[:, 0, 0])
+
+
+def requantized(scenario: Scenario, model: ServedModel, precision: Precision) -> ServedModel:
+    """The same weights and tokens served in another precision, faster or slower by what the serving law says."""
+    now, then = (
+        served_model(scenario, model.name, model.n_parameters, model.n_training_tokens, kind, model.samples)
+        for kind in (model.precision, precision)
+    )
+    with np.errstate(invalid="ignore"):
+        seconds = model.gpu_seconds_per_token * (then.gpu_seconds_per_token / now.gpu_seconds_per_token)
+    known = np.isfinite(model.gpu_seconds_per_token) & np.isfinite(now.gpu_seconds_per_token)
+    return replace(
+        model,
+        precision=precision,
+        gpu_seconds_per_token=np.where(known, seconds, then.gpu_seconds_per_token),
+        replica_gpus=then.replica_gpus,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,12 +41,21 @@ class CapRental:
     gpus: float
 
 
-Order = Buy | Reserve | CapRental
+@dataclass(frozen=True, slots=True)
+class Sell:
+    """Sell owned GPUs today at today's bid, the oldest first; those that came today are not for sale yet."""
+
+    accelerator: int
+    gpus: int
+    reason: str
+
+
+Order = Buy | Reserve | CapRental | Sell
 
 
 @dataclass(frozen=True, slots=True)
 class OrderRecord:
-    """One commitment as it was made: a row of orders.csv."""
+    """One commitment as it was made: a row of orders.csv; a sale brings money in, so its USD are negative."""
 
     day: int
     accelerator: str

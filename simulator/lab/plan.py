@@ -39,6 +39,8 @@ class Choice:
     """How it is trained; the base's name for a fine-tuned model."""
     data_usd: float | None = None
     """Paid for training data on the first day of the run; by default the price of the model's tokens [USD]."""
+    planned_log_sd_by_day: FloatArray | None = None
+    """Standard deviation of the log of those tokens, as forecast; by default none was."""
 
     @property
     def planned_tokens(self) -> float:
@@ -59,6 +61,7 @@ class Plan:
     release: Release
     prices: PlanningPrice
     tokens_by_day: FloatArray
+    log_sd_by_day: FloatArray
     discounted_tokens: float
     accelerator: int
     training_usd_per_gpu_hour: float
@@ -68,7 +71,7 @@ class Plan:
         """Today's plan for a release; its run goes to the kind of GPU with the cheapest FLOP."""
         scenario = observation.scenario
         days = release.due_day + np.arange(release.life_days)
-        tokens = forecast.ahead(observation, days)[0]
+        tokens, log_sd = forecast.ahead(observation, days)
         prices = procurement.planning_price(observation, release, forecast)
         usd_per_flop = prices.training_usd_per_gpu_hour / work_flop_per_gpu_hour(scenario)
         cheapest = int(np.argmin(usd_per_flop))
@@ -80,6 +83,7 @@ class Plan:
             release,
             prices,
             tokens,
+            log_sd,
             float(tokens.dot(_discounts(scenario.discount_per_year, release.due_day - observation.day, tokens.size))),
             cheapest,
             float(prices.training_usd_per_gpu_hour[cheapest]),
@@ -107,6 +111,11 @@ class Plan:
         for kind in kinds[1:]:
             np.minimum(cost, gpu_seconds_per_token[kind] * usd_per_second[kind], out=cost)
         return cost
+
+    def service_usd(self, model: ServedModel) -> float:
+        """Discounted cost of the planned service of one model, on the kind that serves it cheapest [USD]."""
+        usd_per_token = np.min(model.gpu_seconds_per_token * self.prices.serving_usd_per_gpu_hour) / SECONDS_PER_HOUR
+        return float(usd_per_token) * self.discounted_tokens
 
     def total_usd(
         self,
@@ -137,7 +146,6 @@ class Plan:
         """The model as it would be trained and served."""
         kind = self.scenario.accelerators[self.accelerator]
         size = run_size(self.scenario, kind, training_flop, model.n_parameters, self.release.train_days)
-        usd_per_token = np.min(model.gpu_seconds_per_token * self.prices.serving_usd_per_gpu_hour) / SECONDS_PER_HOUR
         return Choice(
             model,
             training_flop,
@@ -145,11 +153,12 @@ class Plan:
             size,
             self.tokens_by_day,
             self.training_usd_per_gpu_hour * size.gpu_hours,
-            float(usd_per_token) * self.discounted_tokens,
+            self.service_usd(model),
             quality_met,
             limit,
             f"{route.name} {base}" if base else route.name,
             float(self.data_usd(route, n_tokens_read)),
+            self.log_sd_by_day,
         )
 
 

@@ -1,4 +1,4 @@
-"""A policy: how to choose a model, how to get GPUs, and what demand to believe in."""
+"""A policy: how to choose a model, how to get GPUs, what demand to believe in, and when to change course."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from simulator.lab.altered_forecast import Biased, Certain, PlainKinds, Quantile
 from simulator.lab.forecast import Forecast, Trend
 from simulator.lab.procurement import BuyToForecast, Newsvendor, Procurement, RentOnDemand, ReserveBase
 from simulator.lab.recipe import Erdil, FineTune, Fixed, LeverRecipe, Recipe
+from simulator.lab.replan import Replan
 from simulator.lab.routes import MAIN_LEVERS, Lever
 from simulator.world.inputs import Inputs
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Three parts, each an object with one question to answer. Write your own in plain Python.
+    """Three parts, each an object with one question to answer, and a fourth if it may change course.
+
+    Write your own in plain Python.
 
     Examples
     --------
@@ -30,6 +33,7 @@ class Policy:
     recipe: Recipe
     procurement: Procurement
     forecast: Forecast
+    replan: Replan | None = None
 
 
 class PolicyInputs(Inputs):
@@ -41,10 +45,11 @@ class PolicyInputs(Inputs):
         RentOnDemand()
     )
     forecast: Annotated[PlainKinds | Biased | Quantile | Certain, Field(discriminator="kind")] = Trend()
+    replan: Replan | None = None
 
     def policy(self) -> Policy:
         """The policy this table declares."""
-        return Policy(self.name, self.recipe, self.procurement, self.forecast)
+        return Policy(self.name, self.recipe, self.procurement, self.forecast, self.replan)
 
 
 def default_policies() -> tuple[Policy, ...]:

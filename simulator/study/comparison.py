@@ -17,7 +17,7 @@ from simulator.lab.books import Account, Use
 from simulator.lab.orders import Tenure
 from simulator.lab.policy import Policy
 from simulator.laws.units import FloatArray
-from simulator.study.summary import DailySums, OrderRow, ReleaseRow, ReplicationRow, RunSummary
+from simulator.study.summary import DailySums, OrderRow, ReleaseRow, ReplanRow, ReplicationRow, RunSummary
 from simulator.world.scenario import Scenario
 
 SERVED_TOLERANCE = 0.001
@@ -95,6 +95,7 @@ class Comparison:
     """By replication, then policy."""
     releases: tuple[ReleaseRow, ...]
     orders: tuple[OrderRow, ...]
+    replans: tuple[ReplanRow, ...]
     days: DailySums
 
     @property
@@ -126,13 +127,18 @@ class Comparison:
 
     @cached_property
     def releases_table(self) -> pd.DataFrame:
-        """A row per replication, policy and release."""
+        """A row per replication, policy and run towards a release; a release that was trained again has several."""
         return frame(self.releases, ReleaseRow)
 
     @cached_property
     def orders_table(self) -> pd.DataFrame:
         """A row per replication, policy and commitment."""
         return frame(self.orders, OrderRow)
+
+    @cached_property
+    def replans_table(self) -> pd.DataFrame:
+        """A row per replication, policy and change of course."""
+        return frame(self.replans, ReplanRow)
 
     @cached_property
     def daily_table(self) -> pd.DataFrame:

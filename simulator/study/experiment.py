@@ -34,6 +34,7 @@ from simulator.study.summary import (
     Float32Array,
     OrderRow,
     ReleaseRow,
+    ReplanRow,
     ReplicationRow,
     RunRecord,
     record,
@@ -320,6 +321,7 @@ class _Collected:
         self.rows: list[ReplicationRow] = []
         self.releases: list[ReleaseRow] = []
         self.orders: list[OrderRow] = []
+        self.replans: list[ReplanRow] = []
         self.n_done = 0
 
     def add(self, lived: Lived) -> None:
@@ -330,6 +332,7 @@ class _Collected:
             self.rows.append(ReplicationRow(policy.name, lived.replication, run.summary, run.account_usd))
             self.releases += run.releases
             self.orders += run.orders
+            self.replans += run.replans
         self.n_done += 1
 
     def comparison(self) -> Comparison:
@@ -344,5 +347,6 @@ class _Collected:
             tuple(self.rows),
             tuple(self.releases),
             tuple(self.orders),
+            tuple(self.replans),
             self.days,
         )

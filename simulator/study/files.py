@@ -217,10 +217,11 @@ def _unsuited(policies: tuple[Policy, ...], scenario: Scenario, found: Declared)
     """What the policies to compare need of the scenario and do not find, each need once."""
     needs: dict[str, tuple[Misplaced, list[str]]] = {}
     for policy in policies:
-        check = getattr(policy.procurement, "check", None)
+        checks = [getattr(part, "check", None) for part in (policy.procurement, policy.replan)]
         try:
-            if check is not None:
-                check(scenario)
+            for check in checks:
+                if check is not None:
+                    check(scenario)
         except Misplaced as error:
             needs.setdefault(str(error), (error, []))[1].append(repr(policy.name))
     hint = "or name the policies to compare in [study] policies or with --policy"

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from simulator.laws.units import DAYS_PER_YEAR
 from simulator.study.files import Study
+from simulator.world.roadmap import LIKELY_SDS, GrowthLuck, releases
 from simulator.world.scenario import Scenario
 
 _TEN_PERCENT = 1.2816
@@ -54,6 +55,7 @@ def _demand(scenario: Scenario) -> Iterator[str]:
 def _releases(scenario: Scenario) -> Iterator[str]:
     calendar = scenario.calendar
     yield "Releases:" if scenario.releases else "No releases: the opening model serves throughout."
+    roadmap = scenario.roadmap
     for release in scenario.releases:
         due, decided = calendar.date_of(release.due_day), calendar.date_of(release.decision_day)
         late = ", after the last day" if release.due_day >= scenario.horizon_days else ""
@@ -61,6 +63,18 @@ def _releases(scenario: Scenario) -> Iterator[str]:
             f"  {release.name}: due {due}{late}, decided {decided}, {release.target_flop:.3g} equivalent FLOP, "
             f"planned to serve {release.life_days:,} days"
         )
+    lucks = [GrowthLuck(sds, sds) for sds in map(float, LIKELY_SDS[[0, -1]])]
+    low, high = (releases(roadmap, scenario.start, luck) for luck in lucks)
+    for worst, best in zip(low[-1:], high[-1:], strict=True):
+        if roadmap.target_growth_sigma:
+            yield f"  Targets grow by luck: {worst.name} owes from {worst.target_flop:.3g} to {best.target_flop:.3g}."
+        if roadmap.progress_sigma:
+            yield (
+                f"  So does algorithmic progress: for {worst.name} a factor of {worst.progress:.3g} to "
+                f"{best.progress:.3g}."
+            )
+        if roadmap.slip_chance:
+            yield f"  A release slips in {roadmap.slip_chance:.0%} of cases, by {roadmap.slip_days:g} days on average."
 
 
 def _prices(scenario: Scenario) -> Iterator[str]:
@@ -94,4 +108,9 @@ def _prices(scenario: Scenario) -> Iterator[str]:
 def _policies(study: Study) -> list[str]:
     names = [policy.name for policy in study.policies]
     names[0] += " (baseline)"
-    return [f"Policies: {', '.join(names)}", f"Study: seed {study.seed}, replications {study.replications}"]
+    told = [
+        f"  {policy.name} may change course: {', '.join(sorted(policy.replan.actions))}"
+        for policy in study.policies
+        if policy.replan is not None
+    ]
+    return [f"Policies: {', '.join(names)}", *told, f"Study: seed {study.seed}, replications {study.replications}"]

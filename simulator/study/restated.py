@@ -12,7 +12,7 @@ from simulator.lab.policy import Policy, PolicyInputs
 from simulator.study.comparison import Comparison
 from simulator.study.files import StudyInputs, study_toml
 
-_PARTS = ("recipe", "procurement", "forecast")
+_PARTS = ("recipe", "procurement", "forecast", "replan")
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -35,7 +35,7 @@ def study_text_of(comparison: Comparison) -> str:
 
 def parts_said(policy: Policy) -> dict[str, str]:
     """The parts of a policy in words, the same in every process."""
-    return {part: _said(getattr(policy, part)) for part in _PARTS}
+    return {part: _said(getattr(policy, part)) for part in _PARTS if getattr(policy, part) is not None}
 
 
 def _declared(policy: Policy) -> PolicyInputs | None:

@@ -23,11 +23,13 @@ from simulator import __version__
 from simulator.study.comparison import Comparison, SummaryRow, date_columns, frame
 from simulator.study.price_book import PriceRow, price_book
 from simulator.study.restated import parts_said, study_text_of
-from simulator.study.summary import OrderRow, ReleaseRow
+from simulator.study.summary import OrderRow, ReleaseRow, ReplanRow
 
 SUMMARY, REPLICATIONS, DAILY = "summary.csv", "replications.parquet", "daily.parquet"
 RELEASES, ORDERS, PRICE_BOOK = "releases.csv", "orders.csv", "price_book.csv"
 SCENARIO, MANIFEST = "scenario.toml", "manifest.json"
+REPLANS = "replans.csv"
+"""Only where a policy may change course."""
 
 _UNFINISHED = ".unfinished"
 _LIBRARIES = ("numpy", "simpy", "pandas", "pyarrow")
@@ -44,6 +46,7 @@ class Stored:
     releases: pd.DataFrame
     orders: pd.DataFrame
     price_book: pd.DataFrame
+    replans: pd.DataFrame
     scenario_text: str
 
 
@@ -87,6 +90,8 @@ def save(
         _write_csv(comparison.releases_table, aside / RELEASES)
         _write_csv(comparison.orders_table, aside / ORDERS)
         _write_csv(frame(price_book(comparison.scenario), PriceRow), aside / PRICE_BOOK)
+        if any(policy.replan is not None for policy in comparison.policies):
+            _write_csv(comparison.replans_table, aside / REPLANS)
         (aside / SCENARIO).write_bytes((study_text or study_text_of(comparison)).encode())
         if pictures is not None:
             pictures(comparison, aside)
@@ -112,6 +117,7 @@ def load(folder: str | Path) -> Stored:
         _read_csv(source / RELEASES, ReleaseRow),
         _read_csv(source / ORDERS, OrderRow),
         _read_csv(source / PRICE_BOOK, PriceRow),
+        _read_csv(source / REPLANS, ReplanRow) if (source / REPLANS).is_file() else frame((), ReplanRow),
         (source / SCENARIO).read_text(encoding="utf-8"),
     )
 

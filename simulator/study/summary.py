@@ -141,6 +141,23 @@ class OrderRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplanRow:
+    """A row of replans.csv: a change of course, what was seen and expected, and what it was planned to save."""
+
+    policy: str
+    replication: int
+    date: dt.date
+    release: str
+    action: str
+    seen_tokens_per_day: float
+    """Mean of last week."""
+    band_low_tokens_per_day: float
+    band_high_tokens_per_day: float
+    planned_saving_usd: float
+    done: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunRecord:
     """All that is kept of one policy in one world."""
 
@@ -150,6 +167,7 @@ class RunRecord:
     days: RunDays
     releases: tuple[ReleaseRow, ...]
     orders: tuple[OrderRow, ...]
+    replans: tuple[ReplanRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +234,7 @@ def record(run: Run) -> RunRecord:
         run.used.served_tokens.astype(np.float32),
         np.cumsum(moved).astype(np.float32),
     )
-    return RunRecord(summary, cash.sum(axis=0), days, releases, tuple(_orders(run)))
+    return RunRecord(summary, cash.sum(axis=0), days, releases, tuple(_orders(run)), tuple(_replans(run)))
 
 
 def _summarize(run: Run, releases: tuple[ReleaseRow, ...], moved: FloatArray, gpus: FloatArray) -> RunSummary:
@@ -341,4 +359,22 @@ def _orders(run: Run) -> list[OrderRow]:
             order.seen,
         )
         for order in run.orders
+    ]
+
+
+def _replans(run: Run) -> list[ReplanRow]:
+    return [
+        ReplanRow(
+            run.policy,
+            run.world.replication,
+            run.world.calendar.date_of(made.day),
+            made.release,
+            made.step.action.value,
+            made.band.seen,
+            made.band.low,
+            made.band.high,
+            made.step.saving_usd,
+            made.step.done,
+        )
+        for made in run.replans
     ]

@@ -13,6 +13,7 @@ from simulator.world.demand import draw_demand
 from simulator.world.dice import Dice
 from simulator.world.growth import draw_luck
 from simulator.world.market import DAYS_PER_QUARTER, Prices, draw_prices
+from simulator.world.roadmap import GrowthLuck, Release, draw_growth_luck, draw_slip_days, progress_on, releases
 from simulator.world.scenario import Scenario
 from simulator.world.segments import Mix
 from simulator.world.shocks import Shock, draw_shocks
@@ -123,11 +124,20 @@ class World:
     shocks: tuple[Shock, ...]
     prices: Prices
     failures_per_gpu_year: float
+    growth_luck: GrowthLuck
+    releases: tuple[Release, ...]
+    """What is really owed; a policy sees a release on its decision day, and not before."""
+    slip_days: tuple[int, ...]
+    """By release: how much later than planned it comes, whatever the policy [days]."""
 
     @property
     def calendar(self) -> Calendar:
         """The days of this world."""
         return self.scenario.calendar
+
+    def progress_on(self, day: int) -> float:
+        """Algorithmic progress since the start, as a factor of compute."""
+        return progress_on(self.scenario.roadmap, day, self.growth_luck)
 
     def purchase_lead_days(self, day: int) -> int:
         """Days until GPUs ordered on `day` are in service; one draw per quarter, whoever orders."""
@@ -168,9 +178,25 @@ def realize(scenario: Scenario, seed: int = 0, replication: int = 0) -> World:
     if sigma > 0.0:
         luck = sigma * dice.stream("training.failures").standard_normal()
         failures *= float(np.exp(luck - sigma**2 / 2.0))
+    growth = draw_growth_luck(scenario.roadmap, dice)
+    owed = releases(scenario.roadmap, scenario.start, growth) if any(growth) else scenario.releases
+    slips = draw_slip_days(scenario.roadmap, dice)
     drawn.tokens.setflags(write=False)
     prices.freeze()
-    return World(scenario, seed, replication, drawn.tokens, drawn.mix, Meter(drawn.tokens), shocks, prices, failures)
+    return World(
+        scenario,
+        seed,
+        replication,
+        drawn.tokens,
+        drawn.mix,
+        Meter(drawn.tokens),
+        shocks,
+        prices,
+        failures,
+        growth,
+        owed,
+        slips,
+    )
 
 
 def expected_rent(scenario: Scenario, first_day: int, n_days: int) -> float:
