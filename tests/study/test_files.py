@@ -205,7 +205,7 @@ def test_the_starter_shows_every_key() -> None:
         return set(model.model_fields).union(*inner)
 
     for key in keys(Scenario) | keys(StudyInputs):
-        assert re.search(rf"^#? ?{key} = |^#? ?\[\[?([a-z_]+\.)?{key}\]", text, re.MULTILINE), key
+        assert re.search(rf"^#? ?{key} = |^#? ?\[\[?([a-z_]+\.)*{key}\]", text, re.MULTILINE), key
 
 
 @pytest.mark.parametrize("part", ["procurement", "forecast"])
