@@ -27,6 +27,7 @@ from simulator.lab.plan import Choice
 from simulator.lab.policy import Policy
 from simulator.laws.precision import PRECISIONS
 from simulator.laws.units import DAYS_PER_YEAR, HOURS_PER_DAY
+from simulator.world.calendar import DAYS_PER_QUARTER
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario
 from simulator.world.world import MeterReading, World, realize
@@ -39,7 +40,7 @@ _FRACTIONS = 2.0**32
 _LAST_BIT = 1e-6
 """Days by which rounding may push a run past midnight without making it a day late."""
 _EVENT_SIZE = 0.1
-"""A shock of demand smaller than this does not call an extra review."""
+"""A shock of demand, or a move of a recorded price, smaller than this does not call an extra review."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +206,9 @@ class Lab:
 
     def deliver(self, order: Buy) -> Process:
         """Bought GPUs arrive after the lead time, serve their useful life, and are sold."""
-        purchase = self._buy(order)
+        purchase = self._buy(self._as_supplied(order))
+        if not purchase.gpus:
+            return
         yield self.env.timeout(purchase.first_day - self.today)
         yield from self.own(purchase)
 
@@ -238,7 +241,7 @@ class Lab:
             MeterReading(self.world.meter, index),
             self.world.prices.rents_on(index),
             self.world.prices.purchases_on(index),
-            float(self.scenario.price_outlook.electricity_usd_per_kwh[index]),
+            float(self.world.prices.electricity_usd_per_kwh[index]),
             Holdings(self.fleet),
             self.models[int(self.model_in_service.value)] if self.models else None,
             tuple(self.coming),
@@ -255,6 +258,7 @@ class Lab:
         calendar = self.world.calendar
         days = {calendar.day_of(event.day) for event in self.scenario.market.event}
         days |= {int(day) for day in self.scenario.price_outlook.available_day}
+        days |= {index - calendar.history_days for index in self.scenario.price_outlook.recorded_moves(_EVENT_SIZE)}
         return sorted(day for day in days if 0 < day < calendar.horizon_days)
 
     def _open(self) -> None:
@@ -336,6 +340,18 @@ class Lab:
         usd = order.gpus * price * self.scenario.ownership.all_in_factor
         self._record(order, Tenure.OWNED, arrives, sold, usd)
         return purchase
+
+    def _as_supplied(self, order: Buy) -> Buy:
+        """The order, cut to what can still be ordered of its kind this quarter."""
+        name, quarter = self._name(order), self.today // DAYS_PER_QUARTER
+        limit = float(self.scenario.supply.purchase_gpus[order.accelerator, quarter])
+        if not isfinite(limit):
+            return order
+        made = (past for past in self.orders if past.tenure is Tenure.OWNED and past.accelerator == name)
+        left = int(limit) - sum(past.gpus for past in made if past.day // DAYS_PER_QUARTER == quarter)
+        if order.gpus <= left:
+            return order
+        return Buy(order.accelerator, left, f"{order.reason}; {order.gpus} asked, cut to what the quarter had left")
 
     def _sign(self, order: Reserve) -> Lease:
         index = self.world.calendar.index(self.today)

@@ -39,7 +39,7 @@ def doubling_years(growth_per_year: Numbers) -> FloatArray:
 
 
 def cost_fall_per_year(growth_per_year: Numbers) -> FloatArray:
-    """Part by which the same FLOP get cheaper a year where FLOP per dollar grow by this factor, 1 - 1 / growth [1/year].
+    """Part by which the same FLOP get cheaper a year if FLOP per dollar grow by this factor, 1 - 1 / growth [1/year].
 
     "30 % better per dollar" is not "30 % cheaper":
 

@@ -197,7 +197,7 @@ def _price(accelerator: Accelerator, terms: Terms) -> tuple[float, str]:
     """USD per GPU-hour and who says so; nan if nobody does."""
     if terms.usd_per_gpu_hour is not None:
         return terms.usd_per_gpu_hour, f"${terms.usd_per_gpu_hour:g} a GPU-hour, as given"
-    for quote in load_scenario(PRICED_BY).market.quote:
+    for quote in load_scenario(PRICED_BY).quotes:
         if quote.accelerator == accelerator.name:
             usd = quote.on_demand_usd_per_gpu_hour
             return usd, f"${usd:g} a GPU-hour on demand, as quoted in the scenario {PRICED_BY} ({quote.source})"

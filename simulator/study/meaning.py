@@ -66,7 +66,7 @@ def _releases(scenario: Scenario) -> Iterator[str]:
 def _prices(scenario: Scenario) -> Iterator[str]:
     paid = 1.0 - scenario.market.negotiated_discount
     yield "GPUs on offer, at the price paid, as quoted for the first day [USD]:"
-    for quote in scenario.market.quote:
+    for quote in scenario.quotes:
         rents = [f"{quote.on_demand_usd_per_gpu_hour * paid:.2f} an hour on demand"]
         if quote.spot_usd_per_gpu_hour is not None:
             rents.append(f"{quote.spot_usd_per_gpu_hour * paid:.2f} spot")

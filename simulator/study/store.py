@@ -185,7 +185,7 @@ def _manifest(comparison: Comparison, command: str, written: Path) -> dict[str, 
                 "purchase_usd_per_gpu": quote.purchase_usd_per_gpu,
                 "source": quote.source,
             }
-            for quote in scenario.market.quote
+            for quote in scenario.quotes
         ],
         "sha256": {
             path.name: sha256(path.read_bytes()).hexdigest() for path in sorted(written.iterdir()) if path.is_file()

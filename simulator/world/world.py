@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from simulator.laws.units import DAYS_PER_YEAR, FloatArray
-from simulator.world.calendar import Calendar
+from simulator.world.calendar import DAYS_PER_QUARTER, Calendar
 from simulator.world.demand import Shock, draw_shocks, draw_tokens
 from simulator.world.dice import Dice
-from simulator.world.market import DAYS_PER_QUARTER, Prices, draw_prices
+from simulator.world.prices import Prices, draw_prices
 from simulator.world.scenario import Scenario
 
 
@@ -136,7 +136,11 @@ def realize(scenario: Scenario, seed: int = 0, replication: int = 0) -> World:
     dice, calendar = Dice(seed, replication), scenario.calendar
     shocks = draw_shocks(scenario.demand.shocks, dice, calendar)
     tokens = draw_tokens(scenario.demand, scenario.demand_outlook, shocks, dice, calendar)
-    prices = draw_prices(scenario.market, scenario.price_outlook, dice, calendar)
+    years = scenario.demand_outlook.regime_years
+    growth_luck = dice.stream("demand.growth").standard_normal(
+        scenario.demand_outlook.regime_sigmas.size
+    )  # demand's own: a stream begins anew
+    prices = draw_prices(scenario.market, scenario.price_outlook, growth_luck, years, dice, calendar)
     training = scenario.training
     failures, sigma = training.failures_per_gpu_year, training.failures_sigma
     if sigma > 0.0:

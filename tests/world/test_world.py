@@ -14,7 +14,14 @@ from simulator.study.files import load_scenario
 from simulator.world.scenario import Scenario
 from simulator.world.world import Meter, World, expected_rent, realize
 
-OF_PRICES = ("rental_factor", "purchase_factor", "spot_availability", "purchase_lead_days")
+OF_PRICES = (
+    "rental_factor",
+    "spot_factor",
+    "purchase_factor",
+    "electricity_usd_per_kwh",
+    "spot_availability",
+    "purchase_lead_days",
+)
 OF_OUTLOOK = (
     "on_demand_usd_per_gpu_hour",
     "spot_usd_per_gpu_hour",
