@@ -136,11 +136,9 @@ def realize(scenario: Scenario, seed: int = 0, replication: int = 0) -> World:
     dice, calendar = Dice(seed, replication), scenario.calendar
     shocks = draw_shocks(scenario.demand.shocks, dice, calendar)
     tokens = draw_tokens(scenario.demand, scenario.demand_outlook, shocks, dice, calendar)
-    years = scenario.demand_outlook.regime_years
-    growth_luck = dice.stream("demand.growth").standard_normal(
-        scenario.demand_outlook.regime_sigmas.size
-    )  # demand's own: a stream begins anew
-    prices = draw_prices(scenario.market, scenario.price_outlook, growth_luck, years, dice, calendar)
+    view = scenario.demand_outlook
+    growth_luck = dice.stream("demand.growth").standard_normal(view.regime_sigmas.size)  # that of demand, once more
+    prices = draw_prices(scenario.market, scenario.price_outlook, growth_luck, view.regime_years, dice, calendar)
     training = scenario.training
     failures, sigma = training.failures_per_gpu_year, training.failures_sigma
     if sigma > 0.0:
