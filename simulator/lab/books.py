@@ -117,7 +117,7 @@ def settle(world: World, fleet: Fleet, used: Dispatch, runs: Sequence[TrainingRu
 def _held(world: World, fleet: Fleet, used: Dispatch, cash: FloatArray) -> FloatArray:
     """Cost of the GPUs held, used or not [kind, day]; posts their cash accounts."""
     scenario, lived, own = world.scenario, world.calendar.lived, world.scenario.ownership
-    usd_per_kwh = scenario.price_outlook.electricity_usd_per_kwh[lived]
+    usd_per_kwh = world.prices.electricity_usd_per_kwh[lived]
     cost = np.zeros_like(used.owned_gpus)
     for row, kind in enumerate(used.kinds):
         leased = fleet.lease_usd_per_day[kind].path(cash.shape[0])

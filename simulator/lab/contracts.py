@@ -8,6 +8,7 @@ from simulator.lab.books import resale_bid_on_day_usd
 from simulator.lab.fleet import Fleet
 from simulator.lab.orders import Buy, Lease, OrderRecord, Purchase, Reserve, Sell, Tenure
 from simulator.laws.units import DAYS_PER_YEAR, HOURS_PER_DAY
+from simulator.world.calendar import DAYS_PER_QUARTER
 from simulator.world.world import World
 
 
@@ -44,6 +45,19 @@ class Contracts:
         usd = order.gpus * price * self._scenario.ownership.all_in_factor
         self._record(order, Tenure.OWNED, day, arrives, sold, usd)
         return purchase
+
+    def as_supplied(self, order: Buy, day: int) -> Buy:
+        """The order, cut to what can still be ordered of its kind this quarter."""
+        name, quarter = self._name(order), day // DAYS_PER_QUARTER
+        limit = float(self._scenario.supply.purchase_gpus[order.accelerator, quarter])
+        if not isfinite(limit):
+            return order
+        made = (past for past in self.records if past.tenure is Tenure.OWNED and past.accelerator == name)
+        ordered = (past.gpus for past in made if past.usd >= 0.0 and past.day // DAYS_PER_QUARTER == quarter)
+        left = int(limit) - sum(ordered)
+        if order.gpus <= left:
+            return order
+        return Buy(order.accelerator, left, f"{order.reason}; {order.gpus} asked, cut to what the quarter had left")
 
     def sign(self, order: Reserve, day: int) -> Lease:
         """A lease from today, at today's rent less the term's discount."""

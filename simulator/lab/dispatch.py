@@ -1,8 +1,9 @@
 """Who uses which GPU-hours: one vector pass over the days, with no memory from day to day.
 
 Training holds whole GPUs all day. Serving follows the hours of the day on what is left of the GPUs already paid
-for, the most FLOP per kWh first, then on rented ones up to the cap; what is beyond goes unserved. Research takes
-what is idle, then spot as far as it can be had, then on-demand.
+for, the most FLOP per kWh first, then on rented ones up to the policy's cap and what the market can let; what is
+beyond goes unserved. Research takes what is idle, then spot as far as it can be had, then on-demand; neither it nor
+training, which plan ahead, is limited by what can be rented for serving by the hour.
 """
 
 from __future__ import annotations
@@ -110,8 +111,9 @@ def dispatch(world: World, fleet: Fleet, workload: Workload) -> Dispatch:
             capacity = capacity + left[row] * speed
             filled = load.used(capacity)
             serving_sunk[row] = HOURS_PER_DAY * _per(filled - before, speed)
+    limit = scenario.supply.on_demand_gpus[serving_rental, world.calendar.lived_indices]
     with np.errstate(invalid="ignore"):
-        rentable = np.where(rented_speed > 0.0, fleet.rental_cap.path(n_days) * rented_speed, 0.0)
+        rentable = np.where(rented_speed > 0.0, np.minimum(fleet.rental_cap.path(n_days), limit) * rented_speed, 0.0)
     rented = load.used(capacity + rentable) - filled
     return Dispatch(
         kinds,

@@ -41,7 +41,7 @@ _FRACTIONS = 2.0**32
 _LAST_BIT = 1e-6
 """Days by which rounding may push a run past midnight without making it a day late."""
 _EVENT_SIZE = 0.1
-"""A shock of demand smaller than this does not call an extra review."""
+"""A shock of demand, or a move of a recorded price, smaller than this does not call an extra review."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +240,9 @@ class Lab:
 
     def deliver(self, order: Buy) -> Process:
         """Bought GPUs arrive after the lead time, serve their useful life, and are sold."""
-        purchase = self.contracts.buy(order, self.today)
+        purchase = self.contracts.buy(self.contracts.as_supplied(order, self.today), self.today)
+        if not purchase.gpus:
+            return
         yield self.env.timeout(purchase.first_day - self.today)
         yield from self.own(purchase)
 
@@ -273,7 +275,7 @@ class Lab:
             MeterReading(self.world.meter, index),
             self.world.prices.rents_on(index),
             self.world.prices.purchases_on(index),
-            float(self.scenario.price_outlook.electricity_usd_per_kwh[index]),
+            float(self.world.prices.electricity_usd_per_kwh[index]),
             Holdings(self.fleet),
             self.models[int(self.model_in_service.value)] if self.models else None,
             tuple(self.coming),
@@ -291,6 +293,7 @@ class Lab:
         calendar = self.world.calendar
         days = {calendar.day_of(event.day) for event in self.scenario.market.event}
         days |= {int(day) for day in self.scenario.price_outlook.available_day}
+        days |= {index - calendar.history_days for index in self.scenario.price_outlook.recorded_moves(_EVENT_SIZE)}
         return sorted(day for day in days if 0 < day < calendar.horizon_days)
 
     def _open(self) -> None:

@@ -15,9 +15,9 @@ from pydantic import BaseModel, Field, ValidationError
 from simulator.lab.policy import Policy, PolicyInputs, default_policies
 from simulator.lab.recipe import FineTune
 from simulator.study.complaints import Problem, ScenarioError, misplaced, models_in, nearest, problems, said
+from simulator.study.filled import fill_records
 from simulator.study.sources import Declared, Setting, declared
 from simulator.study.toml_lines import KeyPath
-from simulator.study.trace_csv import TraceError, read_trace
 from simulator.world.inputs import Inputs
 from simulator.world.scenario import Misplaced, Scenario
 
@@ -104,7 +104,7 @@ def _study(found: Declared, *, is_compared: bool) -> Study:
 
 def _scenario(found: Declared, wrong: list[Problem]) -> Scenario | None:
     tables = {key: value for key, value in found.tables.items() if key not in ("study", "policy")}
-    _fill_trace(found, wrong)
+    fill_records(found, wrong)
     scenario = _validated(Scenario, tables, (), wrong, also=("study", "policy", "extends"))
     if scenario is not None:
         try:
@@ -141,30 +141,6 @@ def _with_kinds(model: type[BaseModel], tables: Mapping[str, Any]) -> dict[str, 
             kind = next(named, None)
             filled[name] = settled if kind is None else _with_kinds(kind, settled)
     return filled
-
-
-def _fill_trace(found: Declared, wrong: list[Problem]) -> None:
-    """Read the CSV of [demand.trace] into it, unless its tokens are written out and the file is not a later word."""
-    key: KeyPath = ("demand", "trace")
-    demand = found.tables.get("demand")
-    trace = demand.get("trace") if isinstance(demand, dict) else None
-    if not isinstance(trace, dict):
-        return
-    file, column = trace.get("csv", ""), trace.get("column", "total_tokens")
-    if not isinstance(file, str) or not isinstance(column, str):
-        return
-    origin = found.origin((*key, "csv"))
-    written_out = "tokens" in trace and found.origin((*key, "tokens")).layer <= origin.layer
-    if not file or written_out:
-        rule = "is missing: name a csv, or write out first_day and tokens"
-        wrong += [Problem((*key, needed), rule) for needed in ("first_day", "tokens") if needed not in trace]
-        return
-    try:
-        recorded = read_trace(origin.folder / file, column)
-    except TraceError as error:
-        wrong.append(Problem((*key, "csv"), f"cannot be used:\n{error}"))
-    else:
-        trace |= {"first_day": recorded.first_day, "tokens": list(recorded.tokens)}
 
 
 def _policy_inputs(found: Declared, wrong: list[Problem]) -> tuple[PolicyInputs, ...]:

@@ -210,7 +210,7 @@ def _price(accelerator: Accelerator, terms: Terms) -> tuple[float, str]:
         scenario = load_scenario(PRICED_BY)
     else:
         name = repr(scenario.title)
-    for quote in scenario.market.quote:
+    for quote in scenario.quotes:
         if quote.accelerator == accelerator.name:
             usd = quote.on_demand_usd_per_gpu_hour
             return usd, f"${usd:g} a GPU-hour on demand, as quoted in the scenario {name} ({quote.source})"

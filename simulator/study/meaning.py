@@ -6,13 +6,10 @@ import math
 from collections.abc import Iterator
 from datetime import timedelta
 
-from simulator.laws.units import DAYS_PER_YEAR
 from simulator.study.files import Study
+from simulator.study.market_meaning import TEN_PERCENT, market_meaning
 from simulator.world.roadmap import LIKELY_SDS, GrowthLuck, releases
 from simulator.world.scenario import Scenario
-
-_TEN_PERCENT = 1.2816
-"""Standard deviations from the median to the 10 % and 90 % points of a normal distribution."""
 
 
 def meaning(study: Study) -> str:
@@ -24,7 +21,7 @@ def meaning(study: Study) -> str:
         [f"From {scenario.start} to {end}: {scenario.horizon_days:,} days, after {scenario.history_days} metered."],
         list(_demand(scenario)),
         list(_releases(scenario)),
-        list(_prices(scenario)),
+        list(market_meaning(scenario)),
         _policies(study),
     ]
     return "\n\n".join("\n".join(part) for part in parts)
@@ -37,7 +34,7 @@ def _demand(scenario: Scenario) -> Iterator[str]:
     for when, day in (("first", 0), ("last", scenario.horizon_days - week)):
         span = slice(calendar.index(day), calendar.index(day) + week)
         expected, sd = float(view.tokens[span].mean()), float(view.log_sd[span].mean())
-        low, high = (expected * math.exp(step * sd - sd**2 / 2.0) for step in (-_TEN_PERCENT, _TEN_PERCENT))
+        low, high = (expected * math.exp(step * sd - sd**2 / 2.0) for step in (-TEN_PERCENT, TEN_PERCENT))
         spread = f"in 8 worlds of 10 from {low:.3g} to {high:.3g}" if sd else "the same in every world"
         yield f"  {when:5}  from {calendar.date_of(day)}  {expected:.3g} expected, {spread}"
     trace = scenario.demand.trace
@@ -75,34 +72,6 @@ def _releases(scenario: Scenario) -> Iterator[str]:
             )
         if roadmap.slip_chance:
             yield f"  A release slips in {roadmap.slip_chance:.0%} of cases, by {roadmap.slip_days:g} days on average."
-
-
-def _prices(scenario: Scenario) -> Iterator[str]:
-    paid = 1.0 - scenario.market.negotiated_discount
-    yield "GPUs on offer, at the price paid, as quoted for the first day [USD]:"
-    for quote in scenario.market.quote:
-        rents = [f"{quote.on_demand_usd_per_gpu_hour * paid:.2f} an hour on demand"]
-        if quote.spot_usd_per_gpu_hour is not None:
-            rents.append(f"{quote.spot_usd_per_gpu_hour * paid:.2f} spot")
-        if quote.purchase_usd_per_gpu is not None:
-            all_in = quote.purchase_usd_per_gpu * paid * scenario.ownership.all_in_factor
-            rents.append(f"{all_in:,.0f} to buy with server and network")
-        since = "" if quote.available is None else f" from {quote.available}"
-        yield f"  {quote.accelerator}{since}: {', '.join(rents)}"
-    for term in scenario.market.commitment:
-        yield f"  Reserved for {term.term_days} days: {term.discount:.0%} off on demand"
-    fall = scenario.market.rental_fall_per_year
-    if fall:
-        yield f"  From then on rents {'fall' if fall > 0.0 else 'rise'} by {abs(fall):.0%} a year, noise apart."
-    shocks = scenario.market.rental_shocks
-    if shocks.per_year:
-        days = shocks.decay_days
-        lasting = shocks.per_year * shocks.size * days / DAYS_PER_YEAR
-        way = "raise" if lasting > 0.0 else "lower"
-        yield (
-            f"  Rental shocks: {shocks.per_year:g} a year, {shocks.size:+.0%} at first, fading over {days:g} days; "
-            f"they {way} mean rents, in the long run by about {abs(lasting):.0%}."
-        )
 
 
 def _policies(study: Study) -> list[str]:

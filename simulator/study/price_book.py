@@ -37,7 +37,7 @@ def price_book(scenario: Scenario) -> tuple[PriceRow, ...]:
 
 def _quotes(scenario: Scenario) -> Iterator[PriceRow]:
     paid = 1.0 - scenario.market.negotiated_discount
-    for quote in scenario.market.quote:
+    for quote in scenario.quotes:
         day = quote.available or scenario.start
         for price, usd, unit in (
             ("on-demand", quote.on_demand_usd_per_gpu_hour, "USD/GPU-hour"),
@@ -56,12 +56,24 @@ def _commitments(scenario: Scenario) -> Iterator[PriceRow]:
 
 def _events(scenario: Scenario) -> Iterator[PriceRow]:
     for event in scenario.market.event:
+        both = "on-demand, spot and reserved" if event.spot_factor is None else "on-demand and reserved"
         for price, factor in (
-            ("on-demand, spot and reserved, from then on", event.on_demand_factor),
+            (f"{both}, from then on", event.on_demand_factor),
+            ("spot, from then on", event.spot_factor),
             ("purchase, from then on", event.purchase_factor),
         ):
-            if factor != 1.0:
+            if factor is not None and factor != 1.0:
                 yield _plain(price, event.accelerator or _ANY, event.day, factor, "times the price", _told(event))
+
+
+def _replays(scenario: Scenario) -> Iterator[PriceRow]:
+    """Recorded prices, each from its day to the next."""
+    for replay in scenario.market.replay:
+        source = replay.source or replay.csv or _UNSAID
+        units = (("on-demand", "USD/GPU-hour"), ("spot", "USD/GPU-hour"), ("purchase", "USD/GPU"))
+        for (price, unit), series in zip(units, replay.series, strict=True):
+            for day, usd in zip(replay.day, series, strict=False):
+                yield _plain(f"{price}, recorded", replay.accelerator, day, usd, unit, source)
 
 
 def _told(event: MarketEvent) -> str:
@@ -113,6 +125,7 @@ _KINDS_OF_PRICE: tuple[Callable[[Scenario], Iterator[PriceRow]], ...] = (
     _quotes,
     _commitments,
     _events,
+    _replays,
     _electricity,
     _hosting,
     _opening_fleet,

@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from simulator.laws.units import DAYS_PER_YEAR, IntArray
 
+DAYS_PER_QUARTER = 91
+
 
 @dataclass(frozen=True, slots=True)
 class Calendar:

@@ -18,6 +18,7 @@ from simulator.laws.serving_speed import ServingSpeed, by_flop, roofline
 from simulator.laws.units import DAYS_PER_YEAR, TOKENS_PER_MILLION_TOKENS, FloatArray, Numbers
 from simulator.world.calendar import Calendar
 from simulator.world.demand import DemandInputs, DemandOutlook, outlook
+from simulator.world.generations import Generation, generations
 from simulator.world.hardware import CATALOGUE, Accelerator, AcceleratorInputs
 from simulator.world.inputs import (
     Inputs,
@@ -29,10 +30,13 @@ from simulator.world.inputs import (
 )
 from simulator.world.inputs import Misplaced as Misplaced
 from simulator.world.inputs import UnknownName as UnknownName
-from simulator.world.market import MarketInputs, PriceOutlook, price_outlook
+from simulator.world.market import MarketInputs
 from simulator.world.models import PublishedModel, PublishedModelInputs, models_with
 from simulator.world.names import spelling
+from simulator.world.price_outlook import PriceOutlook, price_outlook
+from simulator.world.quote import Quote
 from simulator.world.roadmap import Release, RoadmapInputs, releases
+from simulator.world.supply import Supply, supply
 
 FitName = Literal["HOFF", "HOFFX", "SARD", "HARM", "BESI"]
 MOST_DAYS = 36_525
@@ -227,19 +231,28 @@ class Scenario(Inputs):
 
     @model_validator(mode="after")
     def _names_and_dates(self) -> Scenario:
+        market, trend = self.market, self.market.new_generations
         known = {found.name for found in CATALOGUE} | {found.name for found in self.accelerator}
-        quoted = {quote.accelerator for quote in self.market.quote}
-        for where, name in (
-            *((f"market.quote.{row}.accelerator", q.accelerator) for row, q in enumerate(self.market.quote)),
-            *((f"opening_fleet.{row}.accelerator", f.accelerator) for row, f in enumerate(self.opening_fleet)),
-            *((f"market.event.{row}.accelerator", e.accelerator) for row, e in enumerate(self.market.event)),
-        ):
-            if name is not None and name not in (known if "quote" in where else quoted):
-                raise UnknownName(where, name, tuple(sorted(known if "quote" in where else quoted)))
-        names = [quote.accelerator for quote in self.market.quote]
+        for row, quote in enumerate(market.quote):
+            _must_be_known(f"market.quote.{row}.accelerator", quote.accelerator, known)
+        if trend is not None:
+            _must_be_known("market.new_generations.base", trend.base, {quote.accelerator for quote in market.quote})
+            if trend.first <= self.start:
+                rule = f"must be later than the start, {self.start}: what there is then is quoted"
+                raise Misplaced("market.new_generations.first", rule, str(trend.first))
+        quoted = {quote.accelerator for quote in self.quotes}
+        for row, held in enumerate(self.opening_fleet):
+            _must_be_known(f"opening_fleet.{row}.accelerator", held.accelerator, quoted)
+        for row, event in enumerate(market.event):
+            _must_be_known(f"market.event.{row}.accelerator", event.accelerator or market.quote[0].accelerator, quoted)
+        for row, replay in enumerate(market.replay):
+            _must_be_known(f"market.replay.{row}.accelerator", replay.accelerator, quoted)
+        names = [quote.accelerator for quote in self.quotes]
         for row, name in enumerate(names):
             if name in names[:row]:
-                raise Misplaced(f"market.quote.{row}.accelerator", "must be quoted once", repr(name))
+                is_declared = row < len(market.quote)
+                where = f"market.quote.{row}.accelerator" if is_declared else "market.new_generations.name"
+                raise Misplaced(where, "must be quoted once", repr(name))
         for row, held in enumerate(self.opening_fleet):
             if held.age_days >= self.ownership.useful_life_years * DAYS_PER_YEAR:
                 rule = f"must be less than the useful life of {self.ownership.useful_life_years:g} years"
@@ -265,6 +278,17 @@ class Scenario(Inputs):
                 last = trace.first_day + timedelta(days=len(trace.tokens) - 1)
                 rule = f"must hold days between {-self.history_days} before the start and the horizon"
                 raise Misplaced("demand.trace", rule, f"{trace.first_day} to {last}")
+        return self
+
+    @model_validator(mode="after")
+    def _replays_touch_the_world(self) -> Scenario:
+        for row, replay in enumerate(self.market.replay):
+            if replay.day and not (
+                (replay.day[-1] - self.start).days >= -self.history_days
+                and (replay.day[0] - self.start).days < self.horizon_days
+            ):
+                rule = f"must hold days between {self.history_days} before the start and the horizon"
+                raise Misplaced(f"market.replay.{row}", rule, f"{replay.day[0]} to {replay.day[-1]}")
         return self
 
     @model_validator(mode="after")
@@ -310,11 +334,35 @@ class Scenario(Inputs):
         return self.roadmap.research_multiple * physical
 
     @cached_property
+    def _generations(self) -> tuple[Generation, ...]:
+        """Kinds of GPU to come, by trend."""
+        trend = self.market.new_generations
+        if trend is None:
+            return ()
+        base = next(quote for quote in self.market.quote if quote.accelerator == trend.base)
+        return tuple(generations(trend, Generation(base, self._catalogue[base.accelerator]), self.calendar))
+
+    @cached_property
+    def quotes(self) -> tuple[Quote, ...]:
+        """What is on offer or will be: the market's quotes, then the generations to come by trend."""
+        return (*self.market.quote, *(found.quote for found in self._generations))
+
+    @cached_property
     def accelerators(self) -> tuple[Accelerator, ...]:
-        """The kinds on offer, in the order of the market's quotes."""
+        """The kinds on offer, in the order of `quotes`."""
+        declared = (self._catalogue[quote.accelerator] for quote in self.market.quote)
+        return (*declared, *(found.accelerator for found in self._generations))
+
+    @property
+    def _catalogue(self) -> dict[str, Accelerator]:
         rows = {found.name: found for found in CATALOGUE}
         rows.update({added.name: added.accelerator() for added in self.accelerator})
-        return tuple(rows[quote.accelerator] for quote in self.market.quote)
+        return rows
+
+    @cached_property
+    def supply(self) -> Supply:
+        """How many GPUs there are to be had."""
+        return supply(self.quotes, self.price_outlook.available_day, self.calendar)
 
     @cached_property
     def models(self) -> tuple[PublishedModel, ...]:
@@ -329,7 +377,7 @@ class Scenario(Inputs):
     @cached_property
     def price_outlook(self) -> PriceOutlook:
         """What the scenario itself says of prices."""
-        return price_outlook(self.market, self.calendar)
+        return price_outlook(self.market, self.quotes, self.calendar)
 
     @cached_property
     def hour_profile(self) -> HourProfile:
@@ -345,3 +393,8 @@ class Scenario(Inputs):
     def precisions(self) -> tuple[Precision, ...]:
         """bf16 first, then those the quantize lever may choose."""
         return tuple(found for found in PRECISIONS if found.name == "bf16" or found.name in self.quantize_to)
+
+
+def _must_be_known(where: str, name: str, known: set[str]) -> None:
+    if name not in known:
+        raise UnknownName(where, name, tuple(sorted(known)))

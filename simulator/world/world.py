@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from simulator.laws.units import DAYS_PER_YEAR, FloatArray
-from simulator.world.calendar import Calendar
+from simulator.world.calendar import DAYS_PER_QUARTER, Calendar
 from simulator.world.demand import draw_demand
 from simulator.world.dice import Dice
 from simulator.world.growth import draw_luck
-from simulator.world.market import DAYS_PER_QUARTER, Prices, draw_prices
+from simulator.world.prices import Prices, draw_prices
 from simulator.world.roadmap import GrowthLuck, Release, draw_growth_luck, draw_slip_days, progress_on, releases
 from simulator.world.scenario import Scenario
 from simulator.world.segments import Mix
@@ -171,13 +171,14 @@ def realize(scenario: Scenario, seed: int = 0, replication: int = 0) -> World:
     dice, calendar = Dice(seed, replication), scenario.calendar
     shocks = draw_shocks(scenario.demand.shocks, dice, calendar)
     view = scenario.demand_outlook
-    drawn = draw_demand(scenario.demand, view, draw_luck(view.growth, dice), shocks, dice, calendar)
-    prices = draw_prices(scenario.market, scenario.price_outlook, dice, calendar)
+    luck, years = draw_luck(view.growth, dice), view.growth.regime_years
+    drawn = draw_demand(scenario.demand, view, luck, shocks, dice, calendar)
+    prices = draw_prices(scenario.market, scenario.price_outlook, luck, years, dice, calendar)
     training = scenario.training
     failures, sigma = training.failures_per_gpu_year, training.failures_sigma
     if sigma > 0.0:
-        luck = sigma * dice.stream("training.failures").standard_normal()
-        failures *= float(np.exp(luck - sigma**2 / 2.0))
+        deviation = sigma * dice.stream("training.failures").standard_normal()
+        failures *= float(np.exp(deviation - sigma**2 / 2.0))
     growth = draw_growth_luck(scenario.roadmap, dice)
     owed = releases(scenario.roadmap, scenario.start, growth) if any(growth) else scenario.releases
     slips = draw_slip_days(scenario.roadmap, dice)

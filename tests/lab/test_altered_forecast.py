@@ -91,7 +91,7 @@ def test_rents_foreseen_are_the_means_of_the_worlds_own_days(world: World, forec
         days = [min(calendar.index(first_day + day), last) for day in range(max(n_days, 1))]
         by_day = np.mean([world.prices.rents_on(day) for day in days], axis=0)
         np.testing.assert_allclose(seen.rents_ahead(first_day, n_days), by_day, rtol=1e-12)
-    late = [kind.name for kind in world.scenario.accelerators].index("G2027")
+    late = [kind.name for kind in world.scenario.accelerators].index("B200+1")
     # On sale from day 245 on: a span that begins before has days without it.
     assert np.isinf(seen.rents_ahead(200, 100)[late])
     assert np.isfinite(seen.rents_ahead(245, 100)[late])

@@ -62,7 +62,7 @@ def test_what_was_owned_is_opened_bought_sold_and_closed_at_its_bid(runs: list[R
         brought = [(names.index("H100"), 1_000, 25_000.0, -400, round(5 * 365.25) - 400)]
 
         def bid(kind: int, gpus: int, paid: float, first: int, day: int, world: World = world) -> float:
-            new = world.scenario.market.quote[kind].purchase_usd_per_gpu
+            new = world.scenario.quotes[kind].purchase_usd_per_gpu
             assert new is not None
             index = np.array([world.calendar.index(day)])
             today = float(world.prices.purchase_path(kind, index)[0])
@@ -205,7 +205,7 @@ def _prices_given(frontier: Scenario) -> Scenario:
             "rental_fall_per_year": 0.0,
             "rental_noise_sigma": 0.0,
             "rental_shocks": market.rental_shocks.model_copy(update={"per_year": 0.0}),
-            "quote": tuple(quote for quote in market.quote if quote.available is None),
+            "new_generations": None,
         }
     )
     return frontier.model_copy(

@@ -118,3 +118,17 @@ def test_every_price_of_what_ships_has_a_source_and_the_resolved_file_has_the_sa
     path = tmp_path / "resolved.toml"
     path.write_text(study.text, encoding="utf-8")
     assert price_book(load_study(path).scenario) == book
+
+
+def test_recorded_prices_and_events_on_spot_alone_are_in_the_book() -> None:
+    changes = [
+        'market.event=[{day=2026-08-01, accelerator="H100", on_demand_factor=0.5, spot_factor=2.5, note="a shortage"}]',
+        'market.replay=[{accelerator="B200", source="the invoice", '
+        "day=[2026-06-01, 2026-06-08], on_demand_usd=[5.0, 6.0]}]",
+    ]
+    book = [row for row in price_book(load_scenario("frontier_lab", changes)) if row.item in ("H100", "B200")]
+    told = [(row.price, row.item, str(row.date), row.paid, row.unit, row.source) for row in book]
+    assert ("on-demand and reserved, from then on", "H100", "2026-08-01", 0.5, "times the price", "a shortage") in told
+    assert ("spot, from then on", "H100", "2026-08-01", 2.5, "times the price", "a shortage") in told
+    for day, usd in (("2026-06-01", 5.0), ("2026-06-08", 6.0)):
+        assert ("on-demand, recorded", "B200", day, usd, "USD/GPU-hour", "the invoice") in told

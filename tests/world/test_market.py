@@ -18,13 +18,11 @@ from simulator.world.market import (
     Commitment,
     MarketEvent,
     MarketInputs,
-    PriceOutlook,
-    Prices,
     PriceShocks,
     Quote,
-    draw_prices,
-    price_outlook,
 )
+from simulator.world.price_outlook import PriceOutlook, price_outlook
+from simulator.world.prices import Prices, draw_prices
 
 IndexArray = npt.NDArray[np.int64]
 Read = Callable[[Prices, IndexArray], FloatArray]
@@ -34,6 +32,8 @@ FOUR_YEARS = 1461
 CALENDAR = Calendar(MONDAY, history_days=20, horizon_days=FOUR_YEARS + 1, look_ahead_days=10)
 DAY_0 = 20
 SEED, REPLICATIONS, ERRORS = 20260601, 2_000, 4.0
+NO_LUCK, NO_YEARS = np.zeros(1), np.zeros((1, 1))
+"""Demand's growth has no part in these prices."""
 
 
 def quote(**changes: object) -> Quote:
@@ -54,11 +54,12 @@ def market(*quotes: Quote, **changes: object) -> MarketInputs:
 
 
 def outlook(inputs: MarketInputs) -> PriceOutlook:
-    return price_outlook(inputs, CALENDAR)
+    return price_outlook(inputs, inputs.quote, CALENDAR)
 
 
 def drawn(inputs: MarketInputs, replication: int = 0, calendar: Calendar = CALENDAR) -> Prices:
-    return draw_prices(inputs, price_outlook(inputs, calendar), Dice(SEED, replication), calendar)
+    view, dice = price_outlook(inputs, inputs.quote, calendar), Dice(SEED, replication)
+    return draw_prices(inputs, view, NO_LUCK, NO_YEARS, dice, calendar)
 
 
 ALL_DAYS = np.arange(CALENDAR.n_days)
@@ -98,7 +99,7 @@ def test_one_chips_own_price_falls_8_percent_a_year_by_default() -> None:
 
 
 def test_a_dated_event_changes_prices_from_its_day_on() -> None:
-    # The on-demand H100 went 7.74 -> 2.55 -> 6.33 in two years (issue 4): two events, each lasting.
+    # As the H100 did on spot: 7.74 -> 2.55 -> 6.33 in two years, here of all rents: two events, each lasting.
     events = (
         MarketEvent(day=MONDAY + timedelta(days=300), on_demand_factor=2.55 / 7.74),
         MarketEvent(day=MONDAY + timedelta(days=600), on_demand_factor=6.33 / 2.55, purchase_factor=1.5),

@@ -14,7 +14,14 @@ from simulator.study.files import load_scenario
 from simulator.world.scenario import Scenario
 from simulator.world.world import Meter, MeterReading, World, expected_rent, realize
 
-OF_PRICES = ("rental_factor", "purchase_factor", "spot_availability", "purchase_lead_days")
+OF_PRICES = (
+    "rental_factor",
+    "spot_factor",
+    "purchase_factor",
+    "electricity_usd_per_kwh",
+    "spot_availability",
+    "purchase_lead_days",
+)
 OF_OUTLOOK = (
     "on_demand_usd_per_gpu_hour",
     "spot_usd_per_gpu_hour",
@@ -80,7 +87,8 @@ def test_a_longer_horizon_has_the_same_first_days_to_the_last_bit(frontier: Scen
         longer = realize(frontier.model_copy(update={"horizon_days": horizon_days}), 5, 1)
         lived = slice(0, short.calendar.lived.stop)
         for here, there in zip(arrays(short)[:-1], arrays(longer)[:-1], strict=True):
-            np.testing.assert_array_equal(here[..., lived], there[..., lived])
+            # A longer world may see kinds of GPU that come later; they stand after those of the shorter one.
+            np.testing.assert_array_equal(here[..., lived], there[tuple(map(slice, here.shape))][..., lived])
         for day in range(0, 400, 91):
             assert longer.purchase_lead_days(day) == short.purchase_lead_days(day)
 

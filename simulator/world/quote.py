@@ -1,0 +1,30 @@
+"""What one kind of GPU costs, and how many of it there are to be had."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated
+
+from pydantic import Field
+
+from simulator.world.inputs import Inputs, NotNegative, Positive
+
+
+class Quote(Inputs):
+    """What one kind of GPU costs on the day it is quoted, at the price really paid, and how many there are."""
+
+    accelerator: str = Field(description="name in the catalogue or of an [[accelerator]] table")
+    available: date | None = Field(None, description="first day it can be had; default: the start")
+    on_demand_usd_per_gpu_hour: Positive = Field(description="rent by the hour [USD/GPU-hour]")
+    spot_usd_per_gpu_hour: Positive | None = Field(None, description="interruptible rent; default: none offered")
+    purchase_usd_per_gpu: Positive | None = Field(None, description="price of the GPU alone; default: not for sale")
+    on_demand_limit_gpus: NotNegative | None = Field(
+        None, description="most GPUs one customer can rent by the hour for serving [GPUs]; default: no limit"
+    )
+    purchase_limit_gpus_per_quarter: NotNegative | None = Field(
+        None, description="most GPUs that can be ordered in a quarter of 91 days [GPUs]; default: no limit"
+    )
+    limit_growth_per_year: Annotated[float, Field(gt=0, le=100)] = Field(
+        1.0, description="factor a year on both limits, from the first day it can be had"
+    )
+    source: str = Field(description="where the prices were read, and when")
