@@ -121,11 +121,9 @@ def test_every_price_of_what_ships_has_a_source_and_the_resolved_file_has_the_sa
 
 
 def test_recorded_prices_and_events_on_spot_alone_are_in_the_book() -> None:
-    changes = [
-        'market.event=[{day=2026-08-01, accelerator="H100", on_demand_factor=0.5, spot_factor=2.5, note="a shortage"}]',
-        'market.replay=[{accelerator="B200", source="the invoice", '
-        "day=[2026-06-01, 2026-06-08], on_demand_usd=[5.0, 6.0]}]",
-    ]
+    shortage = '{day=2026-08-01, accelerator="H100", on_demand_factor=0.5, spot_factor=2.5, note="a shortage"}'
+    paid = '{accelerator="B200", source="the invoice", day=[2026-06-01, 2026-06-08], on_demand_usd=[5.0, 6.0]}'
+    changes = [f"market.event=[{shortage}]", f"market.replay=[{paid}]"]
     book = [row for row in price_book(load_scenario("frontier_lab", changes)) if row.item in ("H100", "B200")]
     told = [(row.price, row.item, str(row.date), row.paid, row.unit, row.source) for row in book]
     assert ("on-demand and reserved, from then on", "H100", "2026-08-01", 0.5, "times the price", "a shortage") in told
