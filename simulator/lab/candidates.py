@@ -118,6 +118,7 @@ class Candidates:
             row.replica_gpus[:, column],
             self.route.token_worth,
             self.route.quality_gain,
+            self.scenario.planned_mix(self.release),
         )
 
 
@@ -172,7 +173,8 @@ def _table(
 ) -> Candidates:
     """What follows from sizes and tokens: FLOP and hours of what is read now, and the time a user token takes."""
     flop = route.flop(sizes, n_tokens_read)
-    seconds = np.stack([speeds.per_user_token(scenario, samples) for samples in SAMPLES], axis=2)
+    mix = scenario.planned_mix(release)
+    seconds = np.stack([speeds.per_user_token(scenario, samples, mix) for samples in SAMPLES], axis=2)
     hours = [_hours_per_flop(scenario, release, kind, flop, n_total_parameters) for kind in scenario.accelerators]
     return Candidates(
         scenario=scenario,
@@ -220,7 +222,7 @@ def _fine_row(scenario: Scenario, release: Release, route: Route, precision: int
         tokens,
         flop,
         np.stack([_hours_per_flop(scenario, release, kind, flop, sizes) for kind in scenario.accelerators]),
-        speeds.per_user_token(scenario, SAMPLES[samples])[:, 0],
+        speeds.per_user_token(scenario, SAMPLES[samples], scenario.planned_mix(release))[:, 0],
         speeds.replica_gpus[:, 0],
     )
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from simulator.lab.fleet import Fleet
 from simulator.lab.level import Level
-from simulator.lab.models import ServedModel, work_flop_per_gpu_hour
+from simulator.lab.models import ServedModel, slowed_by_mix, work_flop_per_gpu_hour
 from simulator.laws.load import HourProfile
 from simulator.laws.units import HOURS_PER_DAY, SECONDS_PER_DAY, FloatArray, IntArray
 from simulator.world.world import World
@@ -99,7 +99,10 @@ def dispatch(world: World, fleet: Fleet, workload: Workload) -> Dispatch:
     speeds, replicas = _speeds(workload, len(scenario.accelerators))
     serving_rental = workload.serving_rental.path(n_days).astype(np.int64)
     on_offer = np.isfinite(world.prices.rent_path(serving_rental, world.calendar.lived_indices))
+    slowed = _slowed(world, workload, model)
     rented_speed = np.where(on_offer, speeds[model, serving_rental], 0.0)
+    if slowed is not None:
+        rented_speed /= slowed[serving_rental, np.arange(n_days)]
     replica_tokens = rented_speed * replicas[model, serving_rental]
     load = _load(scenario.hour_profile, asked, replica_tokens, scenario.serving.spare_replicas)
 
@@ -108,6 +111,8 @@ def dispatch(world: World, fleet: Fleet, workload: Workload) -> Dispatch:
     for row, kind in enumerate(kinds):
         if left[row].any():
             speed, before = speeds[model, kind], filled
+            if slowed is not None:
+                speed = speed / slowed[kind]
             capacity = capacity + left[row] * speed
             filled = load.used(capacity)
             serving_sunk[row] = HOURS_PER_DAY * _per(filled - before, speed)
@@ -144,6 +149,18 @@ def _speeds(workload: Workload, n_accelerators: int) -> tuple[FloatArray, FloatA
     nothing = np.zeros(n_accelerators)
     speeds = np.array([*(model.tokens_per_gpu_second for model in workload.models), nothing])
     return speeds, np.array([*(model.replica_gpus for model in workload.models), nothing])
+
+
+def _slowed(world: World, workload: Workload, model: IntArray) -> FloatArray | None:
+    """What segments of demand in other proportions than planned do to GPU-seconds per token [accelerator, day]."""
+    if world.mix is None:
+        return None
+    mix, slowed = world.mix.between(world.calendar.lived), np.ones((len(world.scenario.accelerators), model.size))
+    for number, served in enumerate(workload.models):
+        days = model == number
+        if days.any():
+            slowed[:, days] = slowed_by_mix(world.scenario, served, mix)[:, days]
+    return slowed
 
 
 def _load(profile: HourProfile, asked: FloatArray, replica_tokens: FloatArray, spares: int) -> _Load:

@@ -13,7 +13,9 @@ from simulator.laws.precision import BF16, Precision
 from simulator.laws.training_speed import goodput, least_gpus
 from simulator.laws.units import HOURS_PER_DAY, SECONDS_PER_HOUR, FloatArray, Numbers
 from simulator.world.hardware import Accelerator
+from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario, TrainingInputs
+from simulator.world.segments import Mix
 
 _LARGEST_CLUSTER = 1e8
 """More GPUs than were ever made."""
@@ -55,12 +57,12 @@ class ServingTable:
             self.replica_gpus[..., low],
         )
 
-    def per_user_token(self, scenario: Scenario, samples: Numbers) -> FloatArray:
+    def per_user_token(self, scenario: Scenario, samples: Numbers, mix: Mix) -> FloatArray:
         """GPU-seconds per user token at the planned utilisation; `samples` multiplies completions only."""
-        demand, serving = scenario.demand, scenario.serving
+        serving = scenario.serving
         with np.errstate(invalid="ignore"):  # no share of what cannot be served: it stays out of reach
-            prompt = demand.prompt_share * serving.prompt_cost(demand.cached_share) * self.prompt_gpu_seconds
-            completion = (1.0 - demand.prompt_share) * np.asarray(samples) * self.completion_gpu_seconds
+            prompt = mix.prompt_share * serving.prompt_cost(mix.cached_share) * self.prompt_gpu_seconds
+            completion = mix.completions * np.asarray(samples) * self.completion_gpu_seconds
         seconds: FloatArray = (prompt + completion) / serving.target_utilization
         return np.where(np.isnan(seconds), np.inf, seconds)
 
@@ -104,6 +106,8 @@ class ServedModel:
     """Fresh tokens of ordinary text that one of its training tokens was worth."""
     quality_gain: float = 1.0
     """Equivalent FLOP gained by the mix of its data, as a factor."""
+    mix: Mix | None = None
+    """Of user tokens, at which its speed was planned; by default that of the start."""
 
     @property
     def tokens_per_gpu_second(self) -> FloatArray:
@@ -113,12 +117,34 @@ class ServedModel:
 
 @lru_cache(maxsize=256)
 def served_model(
-    scenario: Scenario, name: str, n_parameters: float, n_training_tokens: float, precision: Precision, samples: float
+    scenario: Scenario,
+    name: str,
+    n_parameters: float,
+    n_training_tokens: float,
+    precision: Precision,
+    samples: float,
+    release: Release | None = None,
 ) -> ServedModel:
-    """The model with its speed on every kind of GPU on offer."""
-    table = serving_table(scenario, np.array([n_parameters]), (precision,))
-    seconds = table.per_user_token(scenario, samples)[:, 0, 0]
-    return ServedModel(name, n_parameters, n_training_tokens, precision, samples, seconds, table.replica_gpus[:, 0, 0])
+    """The model with its speed on every kind of GPU on offer, at the mix planned for a release or today's."""
+    table = _speeds(scenario, n_parameters, precision)
+    mix = scenario.demand.mix_at_start if release is None else scenario.planned_mix(release)
+    seconds = table.per_user_token(scenario, samples, mix)[:, 0, 0]
+    replica = table.replica_gpus[:, 0, 0]
+    return ServedModel(name, n_parameters, n_training_tokens, precision, samples, seconds, replica, mix=mix)
+
+
+@lru_cache(maxsize=256)
+def _speeds(scenario: Scenario, n_parameters: float, precision: Precision) -> ServingTable:
+    return serving_table(scenario, np.array([n_parameters]), (precision,))
+
+
+def slowed_by_mix(scenario: Scenario, model: ServedModel, mix: Mix) -> FloatArray:
+    """GPU-seconds a user token takes on each day's mix / on the mix the model was planned for [accelerator, day]."""
+    planned = scenario.demand.mix_at_start if model.mix is None else model.mix
+    table = _speeds(scenario, model.n_parameters, model.precision)
+    now, then = (table.per_user_token(scenario, model.samples, each)[:, 0] for each in (mix, planned))
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isfinite(then) & np.isfinite(now), now / then, 1.0)
 
 
 def requantized(scenario: Scenario, model: ServedModel, precision: Precision) -> ServedModel:

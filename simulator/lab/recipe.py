@@ -122,7 +122,7 @@ class Fixed(Inputs):
             return best_attainable(plan, (precision,), np.array([self.samples]))
         size = float(np.exp(np.interp(np.log(wanted), np.log(per_parameter[met][::-1]), np.log(sizes[met][::-1]))))
         tokens = float(tokens_needed(scenario, release, size, precision, self.samples))
-        model = served_model(scenario, release.name, size, tokens, precision, self.samples)
+        model = served_model(scenario, release.name, size, tokens, precision, self.samples, release)
         return plan.choice(model, float(PRETRAIN.flop(size, tokens)), PRETRAIN, tokens)
 
 

@@ -70,7 +70,7 @@ def best_attainable(plan: Plan, precisions: Sequence[Precision], samples: FloatA
     most_tokens = scenario.training.max_epochs * scenario.training.unique_tokens
     most_flop = _most_flop(plan)
     models = [
-        served_model(scenario, release.name, float(size), float(tokens), precision, float(draws))
+        served_model(scenario, release.name, float(size), float(tokens), precision, float(draws), release)
         for precision in precisions
         for draws in samples[[0, -1]]
         for size, tokens in zip(

@@ -333,7 +333,11 @@ def _serving(
     usd = price / SECONDS_PER_HOUR * TOKENS_PER_MILLION_TOKENS
     law, busy = "serving_speed.roofline", "GPUs always busy"
     prompt, completion = float(table.prompt_gpu_seconds[0, 0, 0]), float(table.completion_gpu_seconds[0, 0, 0])
-    user = float(table.per_user_token(scenario, 1.0)[0, 0, 0]) if math.isfinite(completion) else math.inf
+    user = (
+        float(table.per_user_token(scenario, 1.0, scenario.demand.mix_at_start)[0, 0, 0])
+        if math.isfinite(completion)
+        else math.inf
+    )
     label = "A million prompt tokens"
     yield Line(section, "usd_per_million_prompt_tokens", label, _cost(usd, prompt), "USD", law, busy)
     label = "A million completion tokens"

@@ -169,6 +169,13 @@ class DemandInputs(Inputs):
         return Unsure(self.walk_sigma, self.growth_walk_sigma, self.turns)
 
     @property
+    def mix_at_start(self) -> Mix:
+        """What a user token asks of a server on day 0."""
+        if not self.segment:
+            return Mix(self.prompt_share, self.cached_share, 1.0 - self.prompt_share)
+        return mix_of(self.segment, np.array([segment.share for segment in self.segment]))
+
+    @property
     def mean_share(self) -> float:
         """1 if noise leaves the mean of demand unchanged, 0 if the median."""
         return 1.0 if self.noise_has == "mean_one" else 0.0

@@ -10,11 +10,9 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from simulator.laws.chip import Chip
 from simulator.laws.fits import SCALING_FITS, ScalingFit
 from simulator.laws.load import HourProfile
 from simulator.laws.precision import PRECISIONS, Precision
-from simulator.laws.serving_speed import ServingSpeed, by_flop, roofline
 from simulator.laws.units import DAYS_PER_YEAR, TOKENS_PER_MILLION_TOKENS, FloatArray, Numbers
 from simulator.world.calendar import Calendar
 from simulator.world.demand import DemandInputs, DemandOutlook, outlook
@@ -36,6 +34,9 @@ from simulator.world.names import spelling
 from simulator.world.price_outlook import PriceOutlook, price_outlook
 from simulator.world.quote import Quote
 from simulator.world.roadmap import Release, RoadmapInputs, releases
+from simulator.world.segments import Mix, mix_of
+from simulator.world.serving import ByFlop as ByFlop
+from simulator.world.serving import Roofline as Roofline
 from simulator.world.supply import Supply, supply
 
 FitName = Literal["HOFF", "HOFFX", "SARD", "HARM", "BESI"]
@@ -43,9 +44,6 @@ MOST_DAYS = 36_525
 """A century: longer horizons are surely a mistake."""
 
 PrecisionName = Literal["bf16", "fp8", "int8", "int4"]
-
-_ONLY_PROMPTS = 1e-6
-"""Completions per user token below which a workload is all prompts."""
 
 
 class ModelInputs(Inputs):
@@ -107,53 +105,6 @@ class FineTuningInputs(Inputs):
     """Training on from an open-weight model."""
 
     min_tokens: Positive = Field(1e9, description="least tokens a fine-tuned model is trained on [tokens]")
-
-
-class ServingInputs(Inputs):
-    """What both serving laws need to know."""
-
-    target_utilization: PositiveShare = Field(0.7, description="share of capacity planned to be busy at the peak")
-    spare_replicas: Annotated[int, Field(ge=0)] = Field(1, description="replicas kept beyond the need")
-    cached_prompt_cost: Share = Field(0.1, description="cost of a cached prompt token / an uncached one")
-
-    def prompt_cost(self, cached_share: float) -> float:
-        """Mean cost of a prompt token / that of an uncached one."""
-        return 1.0 - cached_share * (1.0 - self.cached_prompt_cost)
-
-
-class ByFlop(ServingInputs):
-    """Serving priced by FLOP alone: compute-bound at a given utilisation, GPUs divisible, so no spare."""
-
-    law: Literal["flop"] = "flop"
-    utilization: PositiveShare = Field(0.3, description="share of peak FLOP reached while serving")
-
-    def speed(
-        self, n_active: FloatArray, n_total: FloatArray, precision: Precision, chip: Chip, demand: DemandInputs
-    ) -> ServingSpeed:
-        """Tokens per GPU-second of models with so many active and total parameters."""
-        return by_flop(n_active, precision, chip, self.utilization)
-
-
-class Roofline(ServingInputs):
-    """Serving priced by memory and FLOP, in whole replicas with a spare."""
-
-    law: Literal["roofline"] = "roofline"
-    max_seconds_per_token: Positive = Field(0.05, description="time between output tokens a user accepts [s]")
-
-    def speed(
-        self, n_active: FloatArray, n_total: FloatArray, precision: Precision, chip: Chip, demand: DemandInputs
-    ) -> ServingSpeed:
-        """Tokens per GPU-second of models of these sizes, 0 where they do not fit or are too slow."""
-        prompt = demand.prompt_share * self.prompt_cost(demand.cached_share)
-        return roofline(
-            n_active,
-            n_total,
-            precision,
-            chip,
-            demand.context_tokens,
-            self.max_seconds_per_token,
-            prompt / max(1.0 - demand.prompt_share, _ONLY_PROMPTS),
-        )
 
 
 class OwnershipInputs(Inputs):
@@ -332,6 +283,14 @@ class Scenario(Inputs):
         """FLOP of experiments towards a release: a multiple of its compute-optimal run, whatever is then trained."""
         physical = release.target_flop / (release.progress * self.roadmap.data_gain)
         return self.roadmap.research_multiple * physical
+
+    def planned_mix(self, release: Release) -> Mix:
+        """What a user token asks of a server, on average over the planned life of a release, as declared."""
+        view, first = self.demand_outlook.segments, self.calendar.index(release.due_day)
+        if view is None:
+            return self.demand.mix_at_start
+        life = slice(min(first, self.calendar.n_days - 1), first + release.life_days)
+        return mix_of(self.demand.segment, view.expected[:, life].mean(axis=1))
 
     @cached_property
     def _generations(self) -> tuple[Generation, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from simulator.laws.test_time import MAX_GAIN, samples_for_gain
-from simulator.laws.units import FloatArray
+from simulator.laws.units import FloatArray, Numbers
 from simulator.world.dice import Dice
 from simulator.world.growth import Growth
 from simulator.world.inputs import Inputs, NotNegative, PositiveShare, Share
@@ -35,12 +35,16 @@ class Segment(Inputs):
 class Mix:
     """What a user token asks of a server, on average: one number, or one for each day."""
 
-    prompt_share: float | FloatArray
+    prompt_share: Numbers
     """Prompt tokens / user tokens."""
-    cached_share: float | FloatArray
+    cached_share: Numbers
     """Prompt tokens read from the cache / prompt tokens."""
-    completions: float | FloatArray
+    completions: Numbers
     """Completion tokens written / user tokens, all samples of the quality tiers counted."""
+
+    def between(self, days: slice) -> Mix:
+        """The mix of some of its days."""
+        return Mix(*(np.asarray(part)[days] for part in (self.prompt_share, self.cached_share, self.completions)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +84,11 @@ def segment_outlook(
 
 
 def mix_of(segments: tuple[Segment, ...], levels: FloatArray) -> Mix:
-    """The mix of segments at these levels; by day if there are several days."""
+    """The mix of segments at these levels [segment] or [segment, day]."""
     weight = levels / levels.sum(axis=0)
     prompt = np.array([segment.prompt_share for segment in segments])
     cached = prompt * [segment.cached_share for segment in segments]
     written = (1.0 - prompt) * [float(samples_for_gain(segment.quality_tier)) for segment in segments]
-    prompts = prompt @ weight
-    return Mix(
-        prompts, np.divide(cached @ weight, prompts, out=np.zeros_like(prompts), where=prompts > 0.0), written @ weight
-    )
+    prompts, from_cache, completions = prompt @ weight, cached @ weight, written @ weight
+    with np.errstate(invalid="ignore"):
+        return Mix(prompts, np.where(prompts > 0.0, from_cache / prompts, 0.0)[()], completions)
