@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from simulator.cli.said import SET_HELP, BadInput, print_json, print_rich, read_study, results_go_to
+from simulator.cli.said import (
+    SET_HELP,
+    print_json,
+    print_rich,
+    progress_bar,
+    read_study,
+    refusals,
+    results_go_to,
+)
 
 if TYPE_CHECKING:
     from simulator.study.comparison import Comparison
@@ -68,35 +74,16 @@ def compare(
 
 def _compared(study: Study, workers: int, shown: bool) -> Comparison:
     from simulator.study.experiment import compare as compare_policies
-    from simulator.world.scenario import Misplaced
 
-    try:
-        with _progress(shown) as progress:
-            return compare_policies(
-                study.scenario,
-                study.policies,
-                replications=study.replications,
-                seed=study.seed,
-                workers=workers,
-                progress=progress,
-            )
-    except ValueError as error:
-        message = "; ".join([str(error), *getattr(error, "__notes__", [])])
-        raise (BadInput if isinstance(error, Misplaced) else click.ClickException)(message) from None
-
-
-@contextmanager
-def _progress(shown: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on stderr, which a person is looking at; nothing in a pipe."""
-    if not shown:
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("Comparing", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    with refusals(), progress_bar("Comparing", shown=shown) as progress:
+        return compare_policies(
+            study.scenario,
+            study.policies,
+            replications=study.replications,
+            seed=study.seed,
+            workers=workers,
+            progress=progress,
+        )
 
 
 def _saved(comparison: Comparison, folder: Path, command: str, study_text: str) -> None:

@@ -13,6 +13,7 @@ from simulator.cli.calibrate import calibrate
 from simulator.cli.catalog import catalog
 from simulator.cli.compare import compare
 from simulator.cli.explain import explain
+from simulator.cli.foresight import foresight
 from simulator.cli.hand_check import laws
 from simulator.cli.said import Interrupted
 from simulator.cli.scenario_files import check, new
@@ -44,5 +45,5 @@ def labspend() -> None:
     """Simulate what an AI lab's compute costs, and compare the policies that decide it."""
 
 
-for _command in (compare, check, new, laws, explain, calibrate, catalog):
+for _command in (compare, check, new, laws, explain, foresight, calibrate, catalog):
     labspend.add_command(_command)

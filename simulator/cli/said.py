@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
@@ -87,6 +87,32 @@ def results_go_to(out: Path | None, name: str) -> Iterator[Path]:
         raise BadInput(str(error)) from None
     except Stopped as error:
         raise Interrupted(str(error)) from None
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """What a lab refuses becomes one message: the user's mistake where it has a place in the scenario."""
+    from simulator.world.scenario import Misplaced
+
+    try:
+        yield
+    except ValueError as error:
+        message = "; ".join([str(error), *getattr(error, "__notes__", [])])
+        raise (BadInput if isinstance(error, Misplaced) else click.ClickException)(message) from None
+
+
+@contextmanager
+def progress_bar(what: str, *, shown: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on stderr, which a person is looking at; nothing in a pipe."""
+    if not shown:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def print_rich(table: Table) -> None:

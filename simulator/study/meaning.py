@@ -8,6 +8,8 @@ from datetime import timedelta
 
 from simulator.study.files import Study
 from simulator.study.market_meaning import TEN_PERCENT, market_meaning
+from simulator.world.demand import DemandInputs
+from simulator.world.growth import Exponential
 from simulator.world.roadmap import LIKELY_SDS, GrowthLuck, releases
 from simulator.world.scenario import Scenario
 
@@ -37,6 +39,7 @@ def _demand(scenario: Scenario) -> Iterator[str]:
         low, high = (expected * math.exp(step * sd - sd**2 / 2.0) for step in (-TEN_PERCENT, TEN_PERCENT))
         spread = f"in 8 worlds of 10 from {low:.3g} to {high:.3g}" if sd else "the same in every world"
         yield f"  {when:5}  from {calendar.date_of(day)}  {expected:.3g} expected, {spread}"
+    yield from _shape(scenario.demand)
     trace = scenario.demand.trace
     if trace is not None and trace.first_day is not None:
         last = trace.first_day + timedelta(days=len(trace.tokens) - 1)
@@ -47,6 +50,25 @@ def _demand(scenario: Scenario) -> Iterator[str]:
     if shocks.per_year:
         fade = f"fading over {shocks.decay_days:g} days"
         yield f"  Of which shocks: {shocks.per_year:g} a year, {shocks.size:+.0%} at first, {fade}."
+
+
+def _shape(demand: DemandInputs) -> Iterator[str]:
+    """What is out of the ordinary in how demand grows, and who asks."""
+    if not isinstance(demand.curve, Exponential):
+        yield f"  A {demand.curve.form} curve, towards {demand.curve.ceiling_tokens_per_day:.3g} tokens a day."
+    if demand.turns.per_year:
+        yield f"  Growth turns {demand.turns.per_year:g} times a year, its yearly log by sd {demand.turns.sigma:g}."
+    if demand.jumps.per_year:
+        yield f"  The level jumps {demand.jumps.per_year:g} times a year, by {demand.jumps.mean_rise:+.0%} on average."
+    if demand.token_price.elasticity:
+        fall = demand.token_price.fall_per_year
+        yield f"  Tokens get {fall:.0%} cheaper a year; elasticity of demand {demand.token_price.elasticity:g}."
+    for segment in demand.segment:
+        tier = "" if segment.quality_tier == 1.0 else f", quality tier {segment.quality_tier:g}"
+        yield (
+            f"  Of which {segment.name}: {segment.share:.0%} at the start, x{segment.growth_per_year:g} a year beside "
+            f"the rest, {segment.prompt_share:.0%} prompts{tier}."
+        )
 
 
 def _releases(scenario: Scenario) -> Iterator[str]:

@@ -84,14 +84,14 @@ def save(
     if any(target.iterdir()):
         raise FileExistsError(f"{target}: is not empty, and nothing is written over")
     with _aside(target) as aside:
-        _write_csv(comparison.summary(), aside / SUMMARY)
+        write_csv(comparison.summary(), aside / SUMMARY)
         _write_parquet(comparison.replications_table, aside / REPLICATIONS)
         _write_parquet(comparison.daily_table, aside / DAILY)
-        _write_csv(comparison.releases_table, aside / RELEASES)
-        _write_csv(comparison.orders_table, aside / ORDERS)
-        _write_csv(frame(price_book(comparison.scenario), PriceRow), aside / PRICE_BOOK)
+        write_csv(comparison.releases_table, aside / RELEASES)
+        write_csv(comparison.orders_table, aside / ORDERS)
+        write_csv(frame(price_book(comparison.scenario), PriceRow), aside / PRICE_BOOK)
         if any(policy.replan is not None for policy in comparison.policies):
-            _write_csv(comparison.replans_table, aside / REPLANS)
+            write_csv(comparison.replans_table, aside / REPLANS)
         (aside / SCENARIO).write_bytes((study_text or study_text_of(comparison)).encode())
         if pictures is not None:
             pictures(comparison, aside)
@@ -135,7 +135,7 @@ def _aside(target: Path) -> Iterator[Path]:
         shutil.rmtree(aside)
 
 
-def _write_csv(table: pd.DataFrame, path: Path) -> None:
+def write_csv(table: pd.DataFrame, path: Path) -> None:
     """ISO dates, dot decimals, and no cell that a spreadsheet would take for a formula."""
     guarded = table.copy()
     for name in guarded.select_dtypes(["object", "str"]).columns:

@@ -280,3 +280,74 @@ def test_how_much_past_is_metered_changes_no_demand(history_days: int, gap_days:
 def test_what_makes_no_sense_is_refused(changes: dict[str, object], says: str) -> None:
     with pytest.raises(ValidationError, match=says):
         DemandInputs.model_validate({"tokens_per_day": LEVEL, **changes})
+
+
+# Seasons, prices of tokens, and records drawn from anew ----------------------------------------------------------
+
+
+def test_months_are_joined_by_lines() -> None:
+    # Half in the first half of the year, one and a half in the second: at the middle of a month its own factor holds.
+    demand = DemandInputs(tokens_per_day=LEVEL, month_factors=(0.5,) * 6 + (1.5,) * 6)
+    tokens = declared(demand, calendar(horizon_days=800, start=date(2026, 1, 1)))
+    assert tokens[45] == pytest.approx(0.5 * LEVEL)  # mid-February
+    assert tokens[228] == pytest.approx(1.5 * LEVEL)  # mid-August
+    assert tokens[182] == pytest.approx(LEVEL, rel=0.03)  # the turn of June to July lies on the line between
+    assert tokens[:365].mean() == pytest.approx(LEVEL, rel=1e-3)
+    assert tokens[45 + 365] == pytest.approx(0.5 * LEVEL)
+
+
+@pytest.mark.parametrize(("elasticity", "after_a_year"), [(0.0, 1.0), (1.0, 10.0), (0.5, 10.0**0.5)])
+def test_demand_answers_to_the_price_of_tokens(elasticity: float, after_a_year: float) -> None:
+    # a16z: 10x cheaper a year at fixed quality (numbers I4). Elasticity e: demand x 10^e.
+    price = {"elasticity": elasticity, "fall_per_year": 0.9}
+    demand = DemandInputs.model_validate({"tokens_per_day": LEVEL, "token_price": price})
+    tokens = declared(demand, calendar(history_days=30, horizon_days=2 * FOUR_YEARS))
+    np.testing.assert_allclose(tokens[:31], LEVEL, rtol=1e-12)
+    np.testing.assert_allclose(tokens[30 + FOUR_YEARS] / LEVEL, after_a_year**4, rtol=1e-9)
+
+
+def test_a_dated_cut_of_the_price_of_tokens_lifts_demand_from_its_day_on() -> None:
+    steps = ({"day": MONDAY + timedelta(days=10), "factor": 0.25}, {"day": MONDAY - timedelta(days=1), "factor": 9.0})
+    price = {"elasticity": 0.5, "step": steps}
+    demand = DemandInputs.model_validate({"tokens_per_day": LEVEL, "token_price": price})
+    np.testing.assert_allclose(declared(demand, calendar())[:20], [LEVEL] * 10 + [2 * LEVEL] * 10, rtol=1e-12)
+
+
+def test_noise_after_a_record_is_drawn_from_the_record_in_blocks() -> None:
+    # A record of flat weeks in which one day in seven is 30 % up: so is what follows, in blocks of a week.
+    recorded = tuple(1e12 * (1.3 if day % 7 == 3 else 1.0) for day in range(70))
+    trace = Trace(first_day=MONDAY - timedelta(days=70), tokens=recorded, bootstrap_block_days=7)
+    demand = DemandInputs(tokens_per_day=1e12, trace=trace)
+    days = calendar(history_days=70, horizon_days=700)
+    tokens = drawn(demand, days)[days.lived]
+    low, high = np.unique(np.round(np.log(tokens), 2))[[0, -1]]
+    assert high - low == pytest.approx(np.log(1.3), abs=0.03)
+    for week in range(100):
+        assert np.sum(np.log(tokens[7 * week : 7 * week + 7]) > (low + high) / 2) == 1  # a block holds one such day
+    view = outlook(demand, days)
+    spread = np.log(1.3) * np.sqrt(1 / 7 * 6 / 7)  # of a coin that falls one in seven
+    assert view.log_sd[days.index(300)] == pytest.approx(spread, rel=1e-2)
+    paths = np.array([drawn(demand, days, k)[days.index(300)] for k in range(400)])
+    assert paths.mean() == pytest.approx(view.tokens[days.index(300)], rel=4 * 1.3 * spread / 20)
+
+
+def test_every_form_of_uncertainty_keeps_the_first_days_of_a_shorter_world() -> None:
+    changes = {
+        "walk_sigma": 0.2,
+        "growth_walk_sigma": 0.2,
+        "turns": {"per_year": 2.0, "sigma": 0.5},
+        "jumps": {"per_year": 2.0, "log_sigma": 0.3},
+        "shocks": {"per_year": 3.0, "size_sigma": 0.5, "clustering": 0.6, "cluster_days": 10},
+        "month_factors": (0.9, 1.1) * 6,
+        "curve": {"form": "logistic", "ceiling_tokens_per_day": 1e14},
+        "segment": (
+            {"name": "one", "share": 0.5, "growth_sigma": 0.3},
+            {"name": "two", "share": 0.5, "growth_per_year": 2.0, "growth_sigma": 0.1},
+        ),
+    }
+    demand = DemandInputs.model_validate({"tokens_per_day": LEVEL, "growth_per_year": 3.0, **changes})
+    for replication in range(3):
+        longest = drawn(demand, calendar(56, 2000), replication)
+        for horizon_days in (30, 365, 1000):
+            found = drawn(demand, calendar(56, horizon_days), replication)
+            np.testing.assert_allclose(found, longest[: found.size], rtol=1e-12)
