@@ -14,7 +14,7 @@ from simulator.lab.recipe import Erdil
 from simulator.study.files import load_scenario
 from simulator.world.world import World, realize
 
-REPLICATIONS = 1_000
+REPLICATIONS = 2_000
 STANDARD_ERRORS = 3.0
 
 
