@@ -155,11 +155,10 @@ def _slowed(world: World, workload: Workload, model: IntArray) -> FloatArray | N
     """What segments of demand in other proportions than planned do to GPU-seconds per token [accelerator, day]."""
     if world.mix is None:
         return None
-    mix, slowed = world.mix.between(world.calendar.lived), np.ones((len(world.scenario.accelerators), model.size))
+    slowed = np.ones((len(world.scenario.accelerators), model.size))
     for number, served in enumerate(workload.models):
-        days = model == number
-        if days.any():
-            slowed[:, days] = slowed_by_mix(world.scenario, served, mix)[:, days]
+        days = np.flatnonzero(model == number)
+        slowed[:, days] = slowed_by_mix(world.scenario, served, world.mix.on(world.calendar.index(0) + days))
     return slowed
 
 

@@ -24,7 +24,7 @@ from simulator.world.growth import (
     Unsure,
 )
 from simulator.world.inputs import Inputs, Misplaced, NotNegative, OpenShare, Positive, Share
-from simulator.world.segments import Mix, Segment, SegmentOutlook, mix_of, segment_outlook
+from simulator.world.segments import Mix, Segment, SegmentOutlook, declared_levels, mix_of, segment_outlook
 from simulator.world.shocks import Shock, Shocks, lift, lift_moments
 from simulator.world.trace import Record, Trace, bootstrapped, record_of
 
@@ -69,9 +69,8 @@ class TokenPrice(Inputs):
     )
     step: tuple[PriceStep, ...] = Field((), description="dated changes of price")
 
-    def factor(self, calendar: Calendar) -> FloatArray:
-        """What the price since the start does to demand, by index of the calendar."""
-        days = calendar.days
+    def factor(self, calendar: Calendar, days: IntArray) -> FloatArray:
+        """What the price since the start does to demand, on any days."""
         log_price = np.log1p(-self.fall_per_year) * np.maximum(days, 0) / DAYS_PER_YEAR
         for step in self.step:
             day = calendar.day_of(step.day)
@@ -200,29 +199,31 @@ class DemandOutlook:
 
 def outlook(demand: DemandInputs, calendar: Calendar) -> DemandOutlook:
     """The declared path of demand, what noise adds to it, and the mean of shocks."""
-    around = _seasons(demand, calendar, calendar.days) * demand.token_price.factor(calendar)
+    around = _around(demand, calendar, calendar.days)
     record = None if demand.trace is None else _record(demand, demand.trace, calendar)
     free = np.ones(calendar.n_days) if record is None else record.free
-    growth, log_mean = _growth_outlook(demand, calendar, record)
-    unsure_years = _since(growth.first_unsure, calendar.n_days) / DAYS_PER_YEAR
-    segments = None
-    if demand.segment:
-        segments = segment_outlook(demand.segment, calendar.years, unsure_years, demand.mean_share)
-        around = around * segments.expected.sum(axis=0)
     if record is not None:
         around = around * record.scale
+    growth, log_mean = _growth_outlook(demand, calendar, record)
+    unsure_years = _since(growth.first_unsure, calendar.n_days) / DAYS_PER_YEAR
+    segments = segment_outlook(demand.segment, calendar.years, unsure_years, demand.mean_share)
     level, variance = demand.curve.moments(demand.tokens_per_day, growth.centre, growth.variance, log_mean)
     noise_variance, noise_log_mean = _noise_moments(demand, record, unsure_years)
     lifted, lift_variance = lift_moments(demand.shocks, free)
     tokens = level * around * np.exp((1.0 - demand.mean_share) * free * noise_log_mean) * lifted
+    if segments is not None:
+        tokens *= segments.expected.sum(axis=0)
+        variance = variance + segments.log_variance
     if record is not None:
         np.copyto(tokens, record.tokens, where=free == 0.0)
-    of_segments = 0.0 if segments is None else segments.log_variance
-    log_sd = np.sqrt(free * (variance + noise_variance + of_segments) + lift_variance)
+    log_sd = np.sqrt(free * (variance + noise_variance) + lift_variance)
     centred = around * np.exp(-demand.mean_share * free * noise_log_mean)
-    if segments is not None:
-        centred /= segments.expected.sum(axis=0)
     return DemandOutlook(tokens, log_sd, growth, centred, segments, record, free)
+
+
+def _around(demand: DemandInputs, calendar: Calendar, days: IntArray) -> FloatArray:
+    """What is declared to multiply the curve on any days, segments apart."""
+    return _seasons(demand, calendar, days) * demand.token_price.factor(calendar, days)
 
 
 def _seasons(demand: DemandInputs, calendar: Calendar, days: IntArray) -> FloatArray:
@@ -259,9 +260,11 @@ def _record(demand: DemandInputs, trace: Trace, calendar: Calendar) -> Record:
     if trace.first_day is None:
         raise ValueError("a trace needs its first day and its tokens: load it from its file first")
     days = calendar.day_of(trace.first_day) + np.arange(len(trace.tokens))
-    seasons = _seasons(demand, calendar, days)
-    level = demand.curve.level(demand.tokens_per_day, _log_growth(demand, calendar, days))
-    return record_of(trace, calendar, level * seasons, seasons)
+    declared = demand.curve.level(demand.tokens_per_day, _log_growth(demand, calendar, days))
+    declared = declared * _around(demand, calendar, days)
+    if demand.segment:
+        declared = declared * declared_levels(demand.segment, days / DAYS_PER_YEAR).sum(axis=0)
+    return record_of(trace, calendar, declared, _seasons(demand, calendar, days))
 
 
 def _growth_outlook(

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from simulator.laws.test_time import MAX_GAIN, samples_for_gain
-from simulator.laws.units import FloatArray, Numbers
+from simulator.laws.units import FloatArray, IntArray, Numbers
 from simulator.world.dice import Dice
 from simulator.world.growth import Growth
 from simulator.world.inputs import Inputs, NotNegative, PositiveShare, Share
@@ -42,8 +42,8 @@ class Mix:
     completions: Numbers
     """Completion tokens written / user tokens, all samples of the quality tiers counted."""
 
-    def between(self, days: slice) -> Mix:
-        """The mix of some of its days."""
+    def on(self, days: IntArray) -> Mix:
+        """The mix of some of its days, by index."""
         return Mix(*(np.asarray(part)[days] for part in (self.prompt_share, self.cached_share, self.completions)))
 
 
@@ -71,14 +71,25 @@ class SegmentOutlook:
         return levels
 
 
-def segment_outlook(
-    segments: tuple[Segment, ...], years: FloatArray, unsure_years: FloatArray, mean_share: float
-) -> SegmentOutlook:
-    """The declared growth of segments; `mean_share` is 1 if noise leaves their mean unchanged, 0 if their median."""
+def declared_levels(segments: tuple[Segment, ...], years: FloatArray) -> FloatArray:
+    """Demand of each segment / all demand at the start, so many years after it, without uncertainty [segment, day]."""
     share = np.array([segment.share for segment in segments])[:, None]
     log_growth = np.log([segment.growth_per_year for segment in segments])[:, None]
+    levels: FloatArray = share * np.exp(log_growth * years)
+    return levels
+
+
+def segment_outlook(
+    segments: tuple[Segment, ...], years: FloatArray, unsure_years: FloatArray, mean_share: float
+) -> SegmentOutlook | None:
+    """The declared growth of segments, None without any.
+
+    `mean_share` is 1 if noise leaves their mean unchanged, 0 if their median.
+    """
+    if not segments:
+        return None
+    declared = declared_levels(segments, years)
     log_sd = np.array([segment.growth_sigma for segment in segments])[:, None] * unsure_years
-    declared = share * np.exp(log_growth * years)
     half = log_sd**2 / 2.0
     return SegmentOutlook(declared * np.exp((1.0 - mean_share) * half), declared * np.exp(-mean_share * half), log_sd)
 

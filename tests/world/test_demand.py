@@ -351,3 +351,24 @@ def test_every_form_of_uncertainty_keeps_the_first_days_of_a_shorter_world() -> 
         for horizon_days in (30, 365, 1000):
             found = drawn(demand, calendar(56, horizon_days), replication)
             np.testing.assert_allclose(found, longest[: found.size], rtol=1e-12)
+
+
+def test_after_a_trace_segments_and_prices_go_on_from_the_level_of_its_last_week() -> None:
+    # A record of exactly what is declared must go on as if it had never ended, whatever multiplies the curve.
+    changes = {
+        "tokens_per_day": LEVEL,
+        "growth_per_year": 3.0,
+        "history_growth_per_year": 3.0,
+        "month_factors": (0.9, 1.1) * 6,
+        "token_price": {"elasticity": 1.0, "fall_per_year": 0.5},
+        "segment": (
+            {"name": "slow", "share": 0.6, "growth_per_year": 1.0},
+            {"name": "fast", "share": 0.4, "growth_per_year": 20.0},
+        ),
+    }
+    days = calendar(history_days=20)
+    truth = declared(DemandInputs.model_validate(changes), days)
+    first = days.index(-12)
+    trace = Trace(first_day=FIRST_RECORDED, tokens=tuple(truth[first : first + 60]))
+    demand = DemandInputs.model_validate({**changes, "tokens_per_day": 7e11, "trace": trace})
+    np.testing.assert_allclose(declared(demand, days), truth, rtol=1e-9)
