@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from simulator.cli.said import (
-    SET_HELP,
+    QUIET,
+    REPLICATIONS,
+    SEED,
+    SET,
+    WORKERS,
     print_json,
     print_rich,
     progress_bar,
@@ -28,17 +32,15 @@ if TYPE_CHECKING:
 @click.option(
     "--policy", "policies", multiple=True, metavar="NAME", help="Compare this one; the first is the baseline."
 )
-@click.option(
-    "--replications", type=click.IntRange(min=1), metavar="N", help="Worlds to draw. [default: the file's, 32]"
-)
-@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Which worlds. [default: the file's, 1]")
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help=SET_HELP)
+@REPLICATIONS
+@SEED
+@SET
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="New or empty folder. [default: out/SCENARIO]"
 )
-@click.option("--workers", type=click.IntRange(min=1), default=1, metavar="N", help="Processes. [default: 1]")
+@WORKERS
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, and nothing else.")
-@click.option("--quiet", is_flag=True, help="Print only where the results are.")
+@QUIET
 def compare(
     scenario: str,
     policies: tuple[str, ...],

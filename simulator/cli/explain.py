@@ -6,7 +6,7 @@ from datetime import datetime
 
 import click
 
-from simulator.cli.said import SET_HELP, BadInput, print_rich, read_study
+from simulator.cli.said import SEED, SET, BadInput, print_rich, read_study
 
 
 @click.command(short_help="Say why a policy trains what it trains.")
@@ -14,8 +14,8 @@ from simulator.cli.said import SET_HELP, BadInput, print_rich, read_study
 @click.option("--policy", "policy", metavar="NAME", help="Whose decision. [default: the last of the file's]")
 @click.option("--date", "date", type=click.DateTime(["%Y-%m-%d"]), help="First day to look. [default: the start]")
 @click.option("--replication", type=click.IntRange(min=0), default=0, metavar="K", help="In which world. [default: 0]")
-@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Which worlds. [default: the file's, 1]")
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help=SET_HELP)
+@SEED
+@SET
 def explain(
     scenario: str,
     policy: str | None,

@@ -9,7 +9,11 @@ from pathlib import Path
 import click
 
 from simulator.cli.said import (
-    SET_HELP,
+    QUIET,
+    REPLICATIONS,
+    SEED,
+    SET,
+    WORKERS,
     BadInput,
     print_json,
     print_rich,
@@ -25,23 +29,21 @@ _MOST_SIGMA = 3.0
 @click.command(short_help="Say what forecasts are worth in SCENARIO.")
 @click.argument("scenario")
 @click.option("--policy", "policies", multiple=True, metavar="NAME", help="Ask of this one. [default: the file's]")
-@click.option(
-    "--replications", type=click.IntRange(min=1), metavar="N", help="Worlds to draw. [default: the file's, 32]"
-)
-@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Which worlds. [default: the file's, 1]")
+@REPLICATIONS
+@SEED
 @click.option(
     "--sigmas", default="0,0.25,0.5,1", metavar="LIST", help="Sds of the log of demand. [default: 0,0.25,0.5,1]"
 )
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help=SET_HELP)
+@SET
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
     metavar="DIR",
     help="New or empty folder. [default: out/foresight-SCENARIO]",
 )
-@click.option("--workers", type=click.IntRange(min=1), default=1, metavar="N", help="Processes. [default: 1]")
+@WORKERS
 @click.option("--json", "as_json", is_flag=True, help="Print the answers as JSON, and nothing else.")
-@click.option("--quiet", is_flag=True, help="Print only where the results are.")
+@QUIET
 def foresight(
     scenario: str,
     policies: tuple[str, ...],

@@ -23,7 +23,19 @@ if TYPE_CHECKING:
 _PIPE_WIDTH = 500
 """Columns a table may take where no terminal limits it."""
 
-SET_HELP = "Override one value of the file, as demand.growth_per_year=4. Repeatable."
+REPLICATIONS = click.option(
+    "--replications", type=click.IntRange(min=1), metavar="N", help="Worlds to draw. [default: the file's, 32]"
+)
+SEED = click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Which worlds. [default: the file's, 1]")
+SET = click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Override one value of the file, as demand.growth_per_year=4. Repeatable.",
+)
+WORKERS = click.option("--workers", type=click.IntRange(min=1), default=1, metavar="N", help="Processes. [default: 1]")
+QUIET = click.option("--quiet", is_flag=True, help="Print only where the results are.")
 
 SCENARIO_HELP = "A scenario whose own rows and prices count too."
 

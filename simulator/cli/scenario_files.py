@@ -8,12 +8,12 @@ from pathlib import Path
 import click
 
 import simulator
-from simulator.cli.said import SET_HELP, BadInput, read_study
+from simulator.cli.said import SET, BadInput, read_study
 
 
 @click.command(short_help="Say what is wrong with SCENARIO, or what it means.")
 @click.argument("scenario")
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help=SET_HELP)
+@SET
 def check(scenario: str, overrides: tuple[str, ...]) -> None:
     """Say what is wrong with SCENARIO, by file and line, or else what it means.
 

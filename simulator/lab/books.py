@@ -13,7 +13,6 @@ from simulator.lab.dispatch import Dispatch
 from simulator.lab.fleet import Fleet
 from simulator.lab.orders import Lease, Purchase
 from simulator.laws.units import (
-    DAYS_PER_MONTH,
     DAYS_PER_YEAR,
     HOURS_PER_DAY,
     FloatArray,
@@ -122,8 +121,8 @@ def _held(world: World, fleet: Fleet, used: Dispatch, cash: FloatArray) -> Float
     for row, kind in enumerate(used.kinds):
         leased = fleet.lease_usd_per_day[kind].path(cash.shape[0])
         rated_kw = used.owned_gpus[row] * scenario.accelerators[kind].server_power_kw
-        power = rated_kw * (own.average_draw * own.pue * HOURS_PER_DAY) * usd_per_kwh
-        hosting = rated_kw * (own.hosting_usd_per_kw_month / DAYS_PER_MONTH)
+        power = rated_kw * own.kwh_per_rated_kw_day * usd_per_kwh
+        hosting = rated_kw * own.hosting_usd_per_kw_day
         cost[row] = leased + power + hosting
         cash[:, Account.RESERVED] += leased
         cash[:, Account.POWER] += power

@@ -28,9 +28,8 @@ class ForeseenRents:
         """
         calendar, prices = self._world.calendar, self._world.prices
         days = np.minimum(calendar.index(first_day) + np.arange(max(n_days, 1)), calendar.n_days - 1)
-        mean: FloatArray = (prices.outlook.on_demand_usd_per_gpu_hour[:, days] * prices.rental_factor[:, days]).mean(
-            axis=1
-        )
+        kinds = np.arange(prices.outlook.available_day.size)
+        mean: FloatArray = prices.rent_path(kinds[:, None], days).mean(axis=1)
         return mean
 
 

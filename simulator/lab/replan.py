@@ -23,10 +23,8 @@ from simulator.lab.recipe import LeverRecipe, Recipe
 from simulator.lab.routes import Lever, routes
 from simulator.lab.search import cheapest
 from simulator.laws.units import (
-    DAYS_PER_MONTH,
     DAYS_PER_WEEK,
     DAYS_PER_YEAR,
-    HOURS_PER_DAY,
     SECONDS_PER_DAY,
     FloatArray,
 )
@@ -262,9 +260,9 @@ def _holding_usd(observation: Observation, tranche: Purchase, n_days: int) -> fl
     """What keeping GPUs for so many days more costs: power, hosting, maintenance, and what they fetch less then."""
     scenario, own = observation.scenario, observation.scenario.ownership
     rated_kw = tranche.gpus * scenario.accelerators[tranche.accelerator].server_power_kw
-    power = rated_kw * own.average_draw * own.pue * HOURS_PER_DAY * observation.electricity_usd_per_kwh
     all_in = tranche.gpus * tranche.paid_usd_per_gpu * own.all_in_factor
-    per_day = power + rated_kw * own.hosting_usd_per_kw_month / DAYS_PER_MONTH
+    power = own.kwh_per_rated_kw_day * observation.electricity_usd_per_kwh
+    per_day = rated_kw * (power + own.hosting_usd_per_kw_day)
     per_day += all_in * own.maintenance_per_year / DAYS_PER_YEAR
     new = float(observation.purchase_usd_per_gpu[tranche.accelerator])
     bid, later = (resale_bid_on_day_usd(own, tranche, observation.day + days, new) for days in (0, n_days))

@@ -48,7 +48,6 @@ def value_of_foresight(found: Foresight, ax: Axes | None = None) -> Axes:
         ax,
         lambda row: row.perfect_information_percent.mean,
         lambda row: row.perfect_information_theory,
-        "What it would save to know demand, by the sd of the log of its level",
     )
     for number, policy in enumerate(_policies(found)):
         rows = [row for row in found.uncertainty if row.policy == policy]
@@ -57,7 +56,7 @@ def value_of_foresight(found: Foresight, ax: Axes | None = None) -> Axes:
         look = policy_look(number)
         ax.fill_between([row.level_sigma for row in rows], low, high, color=look.colour, alpha=0.10, linewidth=0)
     ax.axhline(0.0, color=MUTED, linewidth=0.8)
-    return dress(ax, ax.get_title(loc="left"), "% of cost", below)
+    return dress(ax, "What it would save to know demand, by the sd of the log of its level", "% of cost", below)
 
 
 def training_share(found: Foresight, ax: Axes | None = None) -> Axes:
@@ -67,13 +66,13 @@ def training_share(found: Foresight, ax: Axes | None = None) -> Axes:
         ax,
         lambda row: 100.0 * row.share_of_worlds,
         lambda row: 100.0 * row.share_of_worlds_theory,
-        "Share of training when only the mean of demand is known, by the sd of the log of its level",
     )
     below = (
         "Mean over worlds of each world's own share. Of the mean spend it stays where demand is known: a / (a + b) for "
         f"Erdil's trade. Rings: closed form, where it applies. {caption(found.comparison)}"
     )
-    return dress(ax, ax.get_title(loc="left"), "training [% of training and serving]", below)
+    title = "Share of training when only the mean of demand is known, by the sd of the log of its level"
+    return dress(ax, title, "training [% of training and serving]", below)
 
 
 def save_foresight_plots(found: Foresight, folder: Path) -> list[Path]:
@@ -95,7 +94,6 @@ def _by_sigma(
     ax: Axes | None,
     value: Callable[[UncertaintyRow], float],
     theory: Callable[[UncertaintyRow], float],
-    title: str,
 ) -> Axes:
     """A line per policy over the sd of the log of demand's level, and rings for theory."""
     ax = new_axes() if ax is None else ax
@@ -108,6 +106,5 @@ def _by_sigma(
         )
         rings = [theory(row) for row in rows]
         ax.plot(sigmas, rings, color=look.colour, linestyle="none", marker="o", markersize=9, markerfacecolor="none")
-    ax.set_title(title, loc="left")
     ax.legend(frameon=False, fontsize=SMALL, loc="best")
     return ax

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Callable, Iterator
+from datetime import date
 from pathlib import Path
 
 from simulator.study.complaints import nearest
@@ -83,14 +84,28 @@ def place(header: list[str], needed: str) -> int:
     return header.index(needed)
 
 
-def amount(text: str, column: str) -> float:
-    """A finite number that is not negative."""
+def day_said(text: str, column: str) -> date:
+    """The day that a cell names."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{column}: must be a day like 2026-06-01 (got {text!r})") from None
+
+
+def number(text: str, column: str) -> float:
+    """A finite number."""
     try:
         value = float(text)
     except ValueError:
         raise ValueError(f"{column}: must be a number (got {text!r})") from None
     if not math.isfinite(value):
         raise ValueError(f"{column}: must be a finite number (got {text})")
+    return value
+
+
+def amount(text: str, column: str) -> float:
+    """A finite number that is not negative."""
+    value = number(text, column)
     if value < 0:
         raise ValueError(f"{column}: must not be negative (got {text})")
     return value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -10,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from simulator.study.complaints import nearest
-from simulator.study.csv_rows import TakeRow, TraceError, place, read_rows
+from simulator.study.csv_rows import TakeRow, TraceError, day_said, number, place, read_rows
 
 _MOST_KEPT = 10_000
 """Values of a column remembered, to be told if none of them was asked for."""
@@ -71,10 +70,7 @@ def read_prices(path: Path, date_column: str, columns: Sequence[str], where: Map
 
 
 def _day(text: str, column: str, read: _Reading) -> date:
-    try:
-        day = date.fromisoformat(text)
-    except ValueError:
-        raise ValueError(f"{column}: must be a day like 2026-06-01 (got {text!r})") from None
+    day = day_said(text, column)
     before, read.last_said = read.last_said, day  # the rows after this one are judged by it, right or wrong
     if before is not None and day < before:
         raise ValueError(f"{column}: days must be in order (got {day} after {before}); does `where` mix products?")
@@ -82,12 +78,7 @@ def _day(text: str, column: str, read: _Reading) -> date:
 
 
 def _price(text: str, column: str) -> float:
-    try:
-        usd = float(text)
-    except ValueError:
-        raise ValueError(f"{column}: must be a number (got {text!r})") from None
-    if not math.isfinite(usd):
-        raise ValueError(f"{column}: must be a finite number (got {text})")
+    usd = number(text, column)
     if usd <= 0.0:
         raise ValueError(f"{column}: must be greater than 0 (got {text})")
     return usd

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from simulator.study.csv_rows import TakeRow, TraceError, amount, place, read_rows
+from simulator.study.csv_rows import TakeRow, TraceError, amount, day_said, place, read_rows
 
 __all__ = ["Recorded", "TraceError", "next_day", "read_trace"]
 
@@ -41,10 +41,7 @@ def read_trace(path: Path, column: str) -> Recorded:
 
 def next_day(text: str, earlier: list[date]) -> date:
     """The day a cell names, which must follow the last of the earlier ones."""
-    try:
-        day = date.fromisoformat(text)
-    except ValueError:
-        raise ValueError(f"date: must be a day like 2026-06-01 (got {text!r})") from None
+    day = day_said(text, "date")
     if not earlier or (day - earlier[-1]).days == 1:
         return day
     before = earlier[-1]

@@ -32,6 +32,11 @@ def arrivals(rng: np.random.Generator, per_day: float, n_days: int) -> list[int]
     return days
 
 
+def fading(size: float, decay_days: float, n_days: int) -> FloatArray:
+    """What is left of a burst on the day it comes and on those after it: size e^(-age / decay)."""
+    return size * np.exp(-np.arange(n_days) / decay_days)
+
+
 def decayed_sum(values: FloatArray, weight: float) -> FloatArray:
     """sum over j of weight^j values[t - j]: what is left on each day of all that came before.
 

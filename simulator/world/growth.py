@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Literal
@@ -61,14 +62,14 @@ class Exponential(Inputs):
         return self.level(start_tokens, centre + log_mean), variance
 
 
-class _Saturating(Inputs):
+class _Saturating(Inputs, ABC):
     """A curve with a ceiling. Worlds scatter around it in growth; the declared curve is the middle one."""
 
     ceiling_tokens_per_day: Positive = Field(description="what demand tends to, weekdays and noise apart [tokens]")
 
+    @abstractmethod
     def level(self, start_tokens: float, grown: FloatArray) -> FloatArray:
         """Tokens a day after growth of `grown`."""
-        raise NotImplementedError
 
     def shift(self, log_mean: FloatArray) -> FloatArray:
         """Nothing: no shift of growth makes the mean of a bounded level that of its curve on all days."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from simulator.laws.units import DAYS_PER_YEAR, FloatArray, IntArray
 from simulator.world.calendar import DAYS_PER_QUARTER, Calendar
-from simulator.world.dice import Dice, arrivals, autoregression, decayed_sum
+from simulator.world.dice import Dice, arrivals, autoregression, decayed_sum, fading
 from simulator.world.market import MarketInputs, PriceShocks
 from simulator.world.price_outlook import PriceOutlook, Record
 
@@ -188,8 +188,7 @@ def _rises(shocks: PriceShocks, dice: Dice, start: int, calendar: Calendar) -> F
     for day in arrivals(dice.stream("market.rises"), shocks.per_year / DAYS_PER_YEAR, ahead):
         index = calendar.index(day)
         if index > start or start == calendar.index(0):
-            age = np.arange(calendar.n_days - index)
-            factor[index:] *= 1.0 + shocks.size * np.exp(-age / shocks.decay_days)
+            factor[index:] *= 1.0 + fading(shocks.size, shocks.decay_days, calendar.n_days - index)
     return factor
 
 

@@ -13,7 +13,14 @@ from pydantic import Field, model_validator
 from simulator.laws.fits import SCALING_FITS, ScalingFit
 from simulator.laws.load import HourProfile
 from simulator.laws.precision import PRECISIONS, Precision
-from simulator.laws.units import DAYS_PER_YEAR, TOKENS_PER_MILLION_TOKENS, FloatArray, Numbers
+from simulator.laws.units import (
+    DAYS_PER_MONTH,
+    DAYS_PER_YEAR,
+    HOURS_PER_DAY,
+    TOKENS_PER_MILLION_TOKENS,
+    FloatArray,
+    Numbers,
+)
 from simulator.world.calendar import Calendar
 from simulator.world.demand import DemandInputs, DemandOutlook, outlook
 from simulator.world.generations import Generation, generations
@@ -127,6 +134,16 @@ class OwnershipInputs(Inputs):
     def all_in_factor(self) -> float:
         """Price of a GPU in a cluster / price of the GPU alone."""
         return self.server_overhead / (1.0 - self.interconnect_share)
+
+    @property
+    def kwh_per_rated_kw_day(self) -> float:
+        """Energy at the meter of a GPU that runs all day [kWh]."""
+        return self.average_draw * self.pue * HOURS_PER_DAY
+
+    @property
+    def hosting_usd_per_kw_day(self) -> float:
+        """Hosting of a rated kW [USD]."""
+        return self.hosting_usd_per_kw_month / DAYS_PER_MONTH
 
 
 class Scenario(Inputs):
@@ -312,7 +329,7 @@ class Scenario(Inputs):
         declared = (self._catalogue[quote.accelerator] for quote in self.market.quote)
         return (*declared, *(found.accelerator for found in self._generations))
 
-    @property
+    @cached_property
     def _catalogue(self) -> dict[str, Accelerator]:
         rows = {found.name: found for found in CATALOGUE}
         rows.update({added.name: added.accelerator() for added in self.accelerator})

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from simulator.laws.units import DAYS_PER_YEAR, FloatArray
 from simulator.world.calendar import Calendar
-from simulator.world.dice import Dice, arrivals
+from simulator.world.dice import Dice, arrivals, fading
 from simulator.world.inputs import Inputs, NotNegative, OpenShare, Positive
 
 _MOST_IN_A_CLUSTER = 1000
@@ -73,8 +73,8 @@ def lift(shocks: Shocks, drawn: tuple[Shock, ...], free: FloatArray, calendar: C
     factor = np.ones(calendar.n_days)
     for shock in drawn:
         first = calendar.index(shock.day)
-        age = np.arange(calendar.n_days - first)
-        factor[first:] *= 1.0 + free[first] * free[first:] * (shock.size * np.exp(-age / shocks.decay_days))
+        left = fading(shock.size, shocks.decay_days, calendar.n_days - first)
+        factor[first:] *= 1.0 + free[first] * free[first:] * left
     return factor
 
 
@@ -98,7 +98,7 @@ def lift_moments(shocks: Shocks, free: FloatArray) -> tuple[FloatArray, FloatArr
 def _cluster_moments(shocks: Shocks, n_days: int) -> tuple[FloatArray, FloatArray]:
     """Mean factor of one shock with all it brings about, and mean square of its log, by days since it came."""
     normals, weights = np.polynomial.hermite_e.hermegauss(15)
-    left = np.exp(-np.arange(float(n_days)) / shocks.decay_days)
+    left = fading(1.0, shocks.decay_days, n_days)
     rise = 1.0 + shocks.sizes(normals)[:, None] * left
     weights = weights / weights.sum()
     factor, log, square = weights @ rise, weights @ np.log(rise), weights @ np.log(rise) ** 2
