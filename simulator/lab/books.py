@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import lru_cache
 
 import numpy as np
 
+from simulator.lab.accounts import Account, Use
 from simulator.lab.dispatch import Dispatch
 from simulator.lab.fleet import Fleet
 from simulator.lab.orders import Lease, Purchase
@@ -19,39 +19,6 @@ from simulator.laws.units import (
 )
 from simulator.world.scenario import OwnershipInputs
 from simulator.world.world import World
-
-
-class Account(IntEnum):
-    """Columns of the cash table. Costs are positive; resale and what is left at the end are negative."""
-
-    PURCHASE = 0
-    RESALE = 1
-    RESERVED = 2
-    ON_DEMAND = 3
-    SPOT = 4
-    POWER = 5
-    HOSTING = 6
-    MAINTENANCE = 7
-    DATA = 8
-    OPENING_FLEET = 9
-    OPENING_LEASES = 10
-    OPENING_MODELS = 11
-    CLOSING_FLEET = 12
-    CLOSING_LEASES = 13
-    CLOSING_MODELS = 14
-
-
-class Use(IntEnum):
-    """Columns of the economic table."""
-
-    TRAINING = 0
-    RESEARCH = 1
-    SERVING = 2
-    IDLE = 3
-
-
-FLOWS = tuple(account for account in Account if account < Account.OPENING_FLEET)
-"""Accounts that money really moves through; the others are inventory."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.text import Annotation
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from simulator.lab.books import Account
+from simulator.lab.accounts import Account
 from simulator.laws.units import DAYS_PER_MONTH, FloatArray, IntArray
 from simulator.show.money import DASH, money, scaled, signed_percent
 from simulator.show.style import (
@@ -48,12 +48,12 @@ _LEAST_RATIO = 1e-6
 _PERCENT_TICKS = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 1000.0)
 
 _SPEND = (
-    ("GPUs bought, less resale", (Account.PURCHASE, Account.RESALE)),
+    ("GPUs bought, less resale", (Account.PURCHASE, Account.RESALE, Account.LOAN)),
     ("reserved", (Account.RESERVED,)),
     ("on-demand", (Account.ON_DEMAND,)),
     ("spot", (Account.SPOT,)),
     ("power, hosting, maintenance", (Account.POWER, Account.HOSTING, Account.MAINTENANCE)),
-    ("data", (Account.DATA,)),
+    ("tokens bought, interest, data", (Account.API, Account.INTEREST, Account.DATA)),
 )
 SPEND_LABELS = tuple(label for label, _ in _SPEND)
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import stdtrit
 
-from simulator.lab.books import Account, Use
+from simulator.lab.accounts import Account, Use
 from simulator.lab.orders import Tenure
 from simulator.lab.policy import Policy
 from simulator.laws.units import FloatArray

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from simulator.lab.books import FLOWS, Account, Use
+from simulator.lab.accounts import CLOSING, FLOWS, OPENING, Account, Use
 from simulator.lab.dispatch import Dispatch
 from simulator.lab.lab import Run
 from simulator.lab.orders import Tenure
@@ -28,8 +28,6 @@ _LAST_DAYS = 28
 _NOTHING = 1e-9
 
 _RENTED = [at for at, tenure in enumerate(Tenure) if tenure in (Tenure.ON_DEMAND, Tenure.SPOT)]
-_OPENING = (Account.OPENING_FLEET, Account.OPENING_LEASES, Account.OPENING_MODELS)
-_CLOSING = (Account.CLOSING_FLEET, Account.CLOSING_LEASES, Account.CLOSING_MODELS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,8 +251,8 @@ def _summarize(run: Run, releases: tuple[ReleaseRow, ...], moved: FloatArray, gp
         cumulative_cost_usd=cost,
         cost_before_inventory_usd=float(moved.sum()),
         present_value_usd=float(by_day @ discount_factors(np.arange(by_day.size), scenario.discount_per_year)),
-        opening_usd=float(accounts[list(_OPENING)].sum()),
-        closing_usd=float(accounts[list(_CLOSING)].sum()),
+        opening_usd=float(accounts[list(OPENING)].sum()),
+        closing_usd=float(accounts[list(CLOSING)].sum()),
         unserved_usd=unserved / TOKENS_PER_MILLION_TOKENS * scenario.unserved_usd_per_million_tokens,
         training_usd=training,
         research_usd=research,

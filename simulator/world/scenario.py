@@ -7,19 +7,13 @@ from datetime import date, timedelta
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from pydantic import Field, model_validator
 
 from simulator.laws.fits import SCALING_FITS, ScalingFit
 from simulator.laws.load import HourProfile
 from simulator.laws.precision import PRECISIONS, Precision
 from simulator.laws.units import (
-    DAYS_PER_MONTH,
     DAYS_PER_YEAR,
-    HOURS_PER_DAY,
-    TOKENS_PER_MILLION_TOKENS,
-    FloatArray,
-    Numbers,
 )
 from simulator.world.calendar import Calendar
 from simulator.world.demand import DemandInputs, DemandOutlook, outlook
@@ -28,16 +22,15 @@ from simulator.world.hardware import CATALOGUE, Accelerator, AcceleratorInputs
 from simulator.world.inputs import (
     Inputs,
     NotNegative,
-    OpenShare,
     Positive,
-    PositiveShare,
-    Share,
 )
 from simulator.world.inputs import Misplaced as Misplaced
 from simulator.world.inputs import UnknownName as UnknownName
 from simulator.world.market import MarketInputs
 from simulator.world.models import PublishedModel, PublishedModelInputs, models_with
 from simulator.world.names import spelling
+from simulator.world.ownership import OwnedInputs as OwnedInputs
+from simulator.world.ownership import OwnershipInputs as OwnershipInputs
 from simulator.world.price_outlook import PriceOutlook, price_outlook
 from simulator.world.quote import Quote
 from simulator.world.roadmap import Release, RoadmapInputs, releases
@@ -45,8 +38,11 @@ from simulator.world.segments import Mix, mix_of
 from simulator.world.serving import ByFlop as ByFlop
 from simulator.world.serving import Roofline as Roofline
 from simulator.world.supply import Supply, supply
+from simulator.world.training import DataMixingInputs as DataMixingInputs
+from simulator.world.training import DistillationInputs as DistillationInputs
+from simulator.world.training import FineTuningInputs as FineTuningInputs
+from simulator.world.training import TrainingInputs as TrainingInputs
 
-FitName = Literal["HOFF", "HOFFX", "SARD", "HARM", "BESI"]
 MOST_DAYS = 36_525
 """A century: longer horizons are surely a mistake."""
 
@@ -59,91 +55,6 @@ class ModelInputs(Inputs):
     n_parameters: Positive = Field(description="weights [parameters]")
     n_training_tokens: Positive = Field(description="tokens it was trained on [tokens]")
     precision: PrecisionName = Field("bf16", description="precision it is served in")
-
-
-class OwnedInputs(Inputs):
-    """GPUs owned on day 0, entered in the books at their resale bid."""
-
-    accelerator: str
-    gpus: Annotated[int, Field(gt=0)]
-    age_days: Annotated[int, Field(ge=1)] = Field(1, description="days since delivery [days]")
-    paid_usd_per_gpu: Positive = Field(description="price of the GPU alone when bought [USD]")
-
-
-class TrainingInputs(Inputs):
-    """How training FLOP become GPU-hours, and where data ends."""
-
-    scaling_fit: FitName = Field("BESI", description="coefficients of the loss law")
-    mfu: PositiveShare = Field(0.375, description="model FLOP utilisation (Cottier et al.: 0.30-0.47)")
-    failures_per_gpu_year: NotNegative = Field(0.173, description="Llama 3 405B: 419 in 54 days on 16,384 GPUs")
-    failures_sigma: NotNegative = Field(0.0, description="sd of the log of that rate, drawn per replication")
-    checkpoint_minutes: NotNegative = Field(1.0, description="time one checkpoint takes [minutes]")
-    restart_minutes: NotNegative = Field(10.0, description="time lost by one failure besides redone work [minutes]")
-    unique_tokens: Positive = Field(40e12, description="tokens of fresh data there are [tokens]")
-    max_epochs: Annotated[float, Field(ge=1)] = Field(16.0, description="most times data may be repeated")
-    data_usd_per_million_tokens: NotNegative = Field(0.0, description="price of unique training tokens")
-
-    def data_usd(self, n_tokens_read: Numbers) -> Numbers:
-        """Price of reading so many tokens: only unique ones are bought [USD]."""
-        if self.data_usd_per_million_tokens == 0.0:
-            return 0.0
-        unique = np.minimum(n_tokens_read, self.unique_tokens)
-        usd: FloatArray = unique * (self.data_usd_per_million_tokens / TOKENS_PER_MILLION_TOKENS)
-        return usd
-
-
-class DataMixingInputs(Inputs):
-    """What searching for a better mix of training data gains and costs. An assumption: no source measures both."""
-
-    gain: Annotated[float, Field(ge=1)] = Field(description="equivalent FLOP gained, as a factor")
-    search_share: NotNegative = Field(0.05, description="FLOP of small runs that search / FLOP of the run itself")
-    usd_per_release: NotNegative = Field(0.0, description="cost of collecting and cleaning, each release [USD]")
-
-
-class DistillationInputs(Inputs):
-    """Training a model on the answers of a compute-optimal teacher. An assumption: no clean cost figure was found."""
-
-    token_worth: Annotated[float, Field(ge=1)] = Field(
-        description="tokens of ordinary text that one of the teacher's tokens is worth"
-    )
-
-
-class FineTuningInputs(Inputs):
-    """Training on from an open-weight model."""
-
-    min_tokens: Positive = Field(1e9, description="least tokens a fine-tuned model is trained on [tokens]")
-
-
-class OwnershipInputs(Inputs):
-    """What owning a GPU costs beyond its price."""
-
-    server_overhead: Annotated[float, Field(ge=1)] = Field(1.64, description="server price / GPU price (Cottier)")
-    interconnect_share: OpenShare = Field(0.19, description="part of a cluster's price that is network (Cottier)")
-    useful_life_years: Annotated[float, Field(ge=0.0028)] = Field(
-        5.0, description="years until a GPU is retired and sold"
-    )
-    average_draw: Share = Field(0.75, description="average draw / rated draw (Cottier)")
-    pue: Annotated[float, Field(ge=1)] = Field(1.25, description="power at the meter / power at the server")
-    hosting_usd_per_kw_month: NotNegative = Field(184.06, description="colocation per rated kW, US 2024")
-    hosting_source: str = Field("", description="where the price of hosting was read")
-    maintenance_per_year: Share = Field(0.0, description="part of the all-in price a year; H100's 1.575/h has none")
-    value_fall_oom_per_year: NotNegative = Field(0.14, description="orders of magnitude a used GPU loses a year")
-    resale_spread: OpenShare = Field(0.1, description="what selling or subletting costs, part of market value")
-
-    @property
-    def all_in_factor(self) -> float:
-        """Price of a GPU in a cluster / price of the GPU alone."""
-        return self.server_overhead / (1.0 - self.interconnect_share)
-
-    @property
-    def kwh_per_rated_kw_day(self) -> float:
-        """Energy at the meter of a GPU that runs all day [kWh]."""
-        return self.average_draw * self.pue * HOURS_PER_DAY
-
-    @property
-    def hosting_usd_per_kw_day(self) -> float:
-        """Hosting of a rated kW [USD]."""
-        return self.hosting_usd_per_kw_month / DAYS_PER_MONTH
 
 
 class Scenario(Inputs):

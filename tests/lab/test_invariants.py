@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from small_lab import plain_scenario
 
-from simulator.lab.books import FLOWS, Account
+from simulator.lab.accounts import FLOWS, Account
 from simulator.lab.forecast import Expected, Forecast, PerfectForesight, Trend
 from simulator.lab.lab import Lab, Run, simulate
 from simulator.lab.observation import Observation

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from small_lab import MONDAY, TOKENS_PER_DAY, FixedOrders, FixedRecipe, plain_scenario
 
-from simulator.lab.books import Account
+from simulator.lab.accounts import Account
 from simulator.lab.forecast import Expected, Forecast
 from simulator.lab.lab import Lab, Run, simulate
 from simulator.lab.models import RunSize, served_model

@@ -14,7 +14,7 @@ from scipy.stats import lognorm
 from small_lab import MONDAY, TOKENS_PER_DAY, FixedRecipe, plain_scenario
 from strategies import Flat, observed
 
-from simulator.lab.books import Account
+from simulator.lab.accounts import Account
 from simulator.lab.candidates import tokens_needed
 from simulator.lab.forecast import Expected, Forecast, Trend
 from simulator.lab.lab import Lab, Run, simulate

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import Flat, observed
 
-from simulator.lab.books import Account
+from simulator.lab.accounts import Account
 from simulator.lab.candidates import reached_flop
 from simulator.lab.explain import explain
 from simulator.lab.forecast import Expected

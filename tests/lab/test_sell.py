@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_lab import MONDAY, FixedRecipe, plain_scenario
 
-from simulator.lab.books import Account, Use
+from simulator.lab.accounts import Account, Use
 from simulator.lab.forecast import Expected, Forecast
 from simulator.lab.lab import Run, simulate
 from simulator.lab.observation import Observation

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from small_lab import FixedOrders, FixedRecipe, plain_scenario
 
-from simulator.lab.books import Account, Use
+from simulator.lab.accounts import Account, Use
 from simulator.lab.forecast import Expected
 from simulator.lab.lab import Run, simulate
 from simulator.lab.policy import Policy

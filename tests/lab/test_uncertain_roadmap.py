@@ -11,7 +11,7 @@ import pytest
 from pydantic import Field
 from small_lab import MONDAY, TOKENS_PER_DAY, FixedRecipe, plain_scenario
 
-from simulator.lab.books import Account
+from simulator.lab.accounts import Account
 from simulator.lab.forecast import Expected, Forecast
 from simulator.lab.lab import Lab, simulate
 from simulator.lab.observation import Observation

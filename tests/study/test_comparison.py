@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 from small_study import BUY, CAPPED, DAYS, OVERTRAIN, RENT, RESERVE, growing_lab
 
-from simulator.lab.books import Account
+from simulator.lab.accounts import Account
 from simulator.lab.lab import simulate
 from simulator.study.comparison import Comparison, SummaryRow, half_width, worst_mean
 from simulator.study.experiment import compare

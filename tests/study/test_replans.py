@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_study import BUY, OVERTRAIN, RENT, RESERVE, growing_lab
 
-from simulator.lab.books import FLOWS
+from simulator.lab.accounts import FLOWS
 from simulator.lab.lab import Lab
 from simulator.lab.policy import Policy
 from simulator.lab.replan import Action, Replan
