@@ -13,12 +13,15 @@ from simulator.lab.procurement import BuyToForecast, Newsvendor, Procurement, Re
 from simulator.lab.recipe import Erdil, FineTune, Fixed, LeverRecipe, Recipe
 from simulator.lab.replan import Replan
 from simulator.lab.routes import MAIN_LEVERS, Lever
+from simulator.lab.shortage import RentMissing, Shortage, ShrinkRun, WaitForGpus
 from simulator.world.inputs import Inputs
+
+_RENT = RentMissing()
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Three parts, each an object with one question to answer, and a fourth if it may change course.
+    """Three parts, each an object with one question to answer; whether it may change course, and what short runs do.
 
     Write your own in plain Python.
 
@@ -34,6 +37,7 @@ class Policy:
     procurement: Procurement
     forecast: Forecast
     replan: Replan | None = None
+    shortage: Shortage = _RENT
 
 
 class PolicyInputs(Inputs):
@@ -46,10 +50,11 @@ class PolicyInputs(Inputs):
     )
     forecast: Annotated[PlainKinds | Biased | Quantile | Certain, Field(discriminator="kind")] = Trend()
     replan: Replan | None = None
+    shortage: Annotated[RentMissing | WaitForGpus | ShrinkRun, Field(discriminator="kind")] = RentMissing()
 
     def policy(self) -> Policy:
         """The policy this table declares."""
-        return Policy(self.name, self.recipe, self.procurement, self.forecast, self.replan)
+        return Policy(self.name, self.recipe, self.procurement, self.forecast, self.replan, self.shortage)
 
 
 def default_policies() -> tuple[Policy, ...]:

@@ -24,7 +24,6 @@ from simulator.lab.routes import Lever, routes
 from simulator.lab.search import cheapest
 from simulator.laws.units import (
     DAYS_PER_WEEK,
-    DAYS_PER_YEAR,
     SECONDS_PER_DAY,
     FloatArray,
 )
@@ -260,10 +259,8 @@ def _holding_usd(observation: Observation, tranche: Purchase, n_days: int) -> fl
     """What keeping GPUs for so many days more costs: power, hosting, maintenance, and what they fetch less then."""
     scenario, own = observation.scenario, observation.scenario.ownership
     rated_kw = tranche.gpus * scenario.accelerators[tranche.accelerator].server_power_kw
-    all_in = tranche.gpus * tranche.paid_usd_per_gpu * own.all_in_factor
-    power = own.kwh_per_rated_kw_day * observation.electricity_usd_per_kwh
-    per_day = rated_kw * (power + own.hosting_usd_per_kw_day)
-    per_day += all_in * own.maintenance_per_year / DAYS_PER_YEAR
+    per_day = rated_kw * own.running_usd_per_rated_kw_day(observation.electricity_usd_per_kwh)
+    per_day += tranche.gpus * own.upkeep_usd_per_day(tranche.paid_usd_per_gpu)
     new = float(observation.purchase_usd_per_gpu[tranche.accelerator])
     bid, later = (resale_bid_on_day_usd(own, tranche, observation.day + days, new) for days in (0, n_days))
     return per_day * n_days + bid - later
