@@ -240,9 +240,11 @@ def _charge_releases(
     serving = economic[:, Use.SERVING].copy()
     costs = []
     for run in runs:
-        if run.first_day < n_days:
-            cash[run.first_day, Account.DATA] += run.data_usd
-            economic[run.first_day, Use.TRAINING] += run.data_usd
+        if run.first_day >= n_days:  # it waited for GPUs in vain
+            costs.append(ReleaseCost(0.0, 0.0, 0.0))
+            continue
+        cash[run.first_day, Account.DATA] += run.data_usd
+        economic[run.first_day, Use.TRAINING] += run.data_usd
         trained = float(per_hour[used.kinds.index(run.accelerator)] @ run.gpu_hours(n_days)) + run.data_usd
         replaced = _replaced_day(run, runs, n_days)
         life = slice(min(run.deploy_day, n_days), min(replaced, n_days))
