@@ -38,6 +38,14 @@ def test_a_quiet_day_serves_what_a_busy_one_could_not() -> None:
     np.testing.assert_allclose(two.serving_sunk_hours[0], 240.0)
 
 
+def test_days_with_more_room_than_the_block_needs_share_it_evenly() -> None:
+    # 2,000 and 4,000 tokens/s of users leave 28 and 26 GPUs of thirty for 6,000 that can wait: either would do alone.
+    scenario = several_kinds(days=2, demand=batch(0.5, 2))
+    used = settled(asked_of(scenario, np.array([4e3, 8e3]) * DAY), fleet_of([30]), [model_of([1000.0])])
+    assert used.batch is not None
+    np.testing.assert_allclose(used.batch.served_tokens / DAY, [3e3, 3e3])
+
+
 def test_batch_comes_before_research_and_after_users() -> None:
     scenario = several_kinds(days=1, demand=batch(0.5))
     fleet, model = fleet_of([10]), model_of([1000.0])
