@@ -28,6 +28,7 @@ from simulator.lab.policy import Policy
 from simulator.lab.replan import ReplanRecord, Requantize, Rerun, Resell, Service
 from simulator.lab.runs import Assignment, ReleaseRecord, Runs
 from simulator.laws.precision import PRECISIONS
+from simulator.world.market import SpotWork
 from simulator.world.scenario import Scenario
 from simulator.world.world import MeterReading, World, realize
 
@@ -372,6 +373,7 @@ class Lab:
         """Rent the kind with the cheapest token for serving, and with the cheapest FLOP, part on spot, for research."""
         rent = self.world.prices.rents_on(self.world.calendar.index(self.today))
         spot = self.world.prices.spots_on(self.world.calendar.index(self.today))
+        spot *= self.scenario.market.spot_factor(SpotWork.RESEARCH)
         had = self.scenario.market.spot_availability
         mixed = np.where(spot < rent, had * np.where(np.isfinite(spot), spot, 0.0) + (1.0 - had) * rent, rent)
         self.work_rental.set(self.today, int(np.argmin(mixed / work_flop_per_gpu_hour(self.scenario))))

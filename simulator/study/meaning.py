@@ -63,6 +63,10 @@ def _shape(demand: DemandInputs) -> Iterator[str]:
     if demand.token_price.elasticity:
         fall = demand.token_price.fall_per_year
         yield f"  Tokens get {fall:.0%} cheaper a year; elasticity of demand {demand.token_price.elasticity:g}."
+    batch = demand.batch
+    if batch.share:
+        days = "the day" if batch.patience_days == 1 else f"{batch.patience_days:,} days"
+        yield f"  Of which {batch.share:.0%} can wait, to be served within {days}."
     for segment in demand.segment:
         tier = "" if segment.quality_tier == 1.0 else f", quality tier {segment.quality_tier:g}"
         yield (

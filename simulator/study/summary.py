@@ -57,6 +57,10 @@ class RunSummary:
     asked_tokens: float
     served_tokens: float
     unserved_tokens: float
+    queued_tokens: float
+    """Served tokens that could wait."""
+    bought_tokens: float
+    """Served tokens that were bought from another provider."""
     served_share: float
     days_late: float
     """Of the latest release due in the window."""
@@ -246,6 +250,7 @@ def _summarize(run: Run, releases: tuple[ReleaseRow, ...], moved: FloatArray, gp
     cost, last_day = float(by_day.sum()), scenario.calendar.date_of(horizon - 1)
     held, busy = used.held_hours.sum(axis=0), used.busy_hours.sum(axis=0)
     rented = float(gpus[_RENTED].sum()) * HOURS_PER_DAY
+    waited = float((used.serving_billed_hours - used.serving_rented_hours).sum())
     idle_lately = 1.0 - _ratio(float(busy[-_LAST_DAYS:].sum()), float(held[-_LAST_DAYS:].sum()))
     left = -float(accounts[Account.CLOSING_FLEET])
     return RunSummary(
@@ -264,10 +269,12 @@ def _summarize(run: Run, releases: tuple[ReleaseRow, ...], moved: FloatArray, gp
         asked_tokens=asked,
         served_tokens=served,
         unserved_tokens=unserved,
+        queued_tokens=0.0 if used.batch is None else float(used.batch.served_tokens.sum()),
+        bought_tokens=float(used.bought_tokens.sum()),
         served_share=1.0 - unserved / asked if asked > 0.0 else 1.0,
         days_late=float(max((row.days_late for row in releases if row.due <= last_day), default=0)),
         quality_met=all(row.quality_met for row in releases),
-        utilization=_ratio(float(busy.sum()) + rented, float(held.sum()) + rented),
+        utilization=_ratio(float(busy.sum()) + rented - waited, float(held.sum()) + rented),
         usd_per_million_tokens=_ratio(cost, served / TOKENS_PER_MILLION_TOKENS),
         peak_cash_usd=_most_within(moved, _BUDGET_DAYS),
         peak_gpus=float(gpus.sum(axis=0).max()),
@@ -277,12 +284,12 @@ def _summarize(run: Run, releases: tuple[ReleaseRow, ...], moved: FloatArray, gp
 
 def _gpus(used: Dispatch) -> FloatArray:
     """GPUs by [tenure, day], in the order of `Tenure`."""
-    rented = used.training_rented_hours.sum(axis=0) + used.serving_rented_hours + used.research_rented_hours
+    rented = used.training_rented_hours.sum(axis=0) + used.serving_billed_hours + used.research_rented_hours
     by_tenure = {
         Tenure.OWNED: used.owned_gpus.sum(axis=0),
         Tenure.RESERVED: used.reserved_gpus.sum(axis=0),
         Tenure.ON_DEMAND: rented / HOURS_PER_DAY,
-        Tenure.SPOT: used.research_spot_hours / HOURS_PER_DAY,
+        Tenure.SPOT: (used.research_spot_hours + used.serving_spot_hours) / HOURS_PER_DAY,
     }
     return np.stack([by_tenure[tenure] for tenure in Tenure])
 

@@ -15,6 +15,7 @@ from simulator.laws.precision import PRECISIONS, Precision
 from simulator.laws.units import (
     DAYS_PER_YEAR,
 )
+from simulator.world.api_fallback import ApiFallback as ApiFallback
 from simulator.world.calendar import Calendar
 from simulator.world.demand import DemandInputs, DemandOutlook, outlook
 from simulator.world.generations import Generation, generations
@@ -77,6 +78,7 @@ class Scenario(Inputs):
     distillation: DistillationInputs | None = None
     fine_tuning: FineTuningInputs = FineTuningInputs()
     serving: Annotated[Roofline | ByFlop, Field(discriminator="law")] = Roofline()
+    api_fallback: ApiFallback | None = Field(None, description="another provider, for tokens that GPUs cannot serve")
     ownership: OwnershipInputs = OwnershipInputs()
     opening_model: ModelInputs | None = None
     opening_fleet: tuple[OwnedInputs, ...] = ()
@@ -286,6 +288,11 @@ class Scenario(Inputs):
     def hour_profile(self) -> HourProfile:
         """The shape of a day."""
         return HourProfile(self.demand.hour_profile)
+
+    @cached_property
+    def planned_profile(self) -> HourProfile:
+        """The same with batch tokens in its troughs: what GPUs are planned for."""
+        return self.hour_profile.with_waiting(self.demand.batch.share)
 
     @cached_property
     def scaling_fit(self) -> ScalingFit:
