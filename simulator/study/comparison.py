@@ -17,7 +17,8 @@ from simulator.lab.accounts import Account, Use
 from simulator.lab.orders import Tenure
 from simulator.lab.policy import Policy
 from simulator.laws.units import FloatArray
-from simulator.study.summary import DailySums, OrderRow, ReleaseRow, ReplanRow, ReplicationRow, RunSummary
+from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow
+from simulator.study.summary import DailySums, ReplicationRow, RunSummary
 from simulator.world.scenario import Scenario
 
 SERVED_TOLERANCE = 0.001

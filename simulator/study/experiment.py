@@ -29,12 +29,10 @@ import numpy as np
 
 from simulator.lab.lab import Lab
 from simulator.lab.policy import Policy, default_policies
+from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow
 from simulator.study.summary import (
     DailySums,
     Float32Array,
-    OrderRow,
-    ReleaseRow,
-    ReplanRow,
     ReplicationRow,
     RunRecord,
     record,

@@ -23,7 +23,7 @@ from simulator import __version__
 from simulator.study.comparison import Comparison, SummaryRow, date_columns, frame
 from simulator.study.price_book import PriceRow, price_book
 from simulator.study.restated import parts_said, study_text_of
-from simulator.study.summary import OrderRow, ReleaseRow, ReplanRow
+from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow
 
 SUMMARY, REPLICATIONS, DAILY = "summary.csv", "replications.parquet", "daily.parquet"
 RELEASES, ORDERS, PRICE_BOOK = "releases.csv", "orders.csv", "price_book.csv"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,11 +17,10 @@ from simulator.laws.units import (
     TOKENS_PER_MILLION_TOKENS,
     FloatArray,
 )
+from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow, order_rows, ratio, release_rows, replan_rows
 
 Float32Array = npt.NDArray[np.float32]
 
-QUALITY_TOLERANCE = 1e-3
-"""Part by which a model may fall short of its target before the target counts as missed."""
 _BUDGET_DAYS = 365
 _LAST_DAYS = 28
 _NOTHING = 1e-9
@@ -91,71 +89,6 @@ class RunDays:
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseRow:
-    """A row of releases.csv: what was promised, what was trained, what it cost."""
-
-    policy: str
-    replication: int
-    release: str
-    decided: dt.date
-    due: dt.date
-    deployed: dt.date
-    days_late: int
-    n_parameters: float
-    n_training_tokens: float
-    training_tokens_per_parameter: float
-    precision: str
-    samples: float
-    training_flop: float
-    reached_flop: float
-    target_flop: float
-    quality_met: bool
-    limit: str
-    accelerator: str
-    training_gpus: float
-    planned_tokens: float
-    served_tokens: float
-    training_usd: float
-    serving_usd: float
-    training_share: float
-
-
-@dataclass(frozen=True, slots=True)
-class OrderRow:
-    """A row of orders.csv: a commitment, its reason, and what was seen."""
-
-    policy: str
-    replication: int
-    date: dt.date
-    accelerator: str
-    tenure: str
-    gpus: int
-    first_date: dt.date
-    end_date: dt.date
-    term_days: int
-    usd: float
-    reason: str
-    seen: str
-
-
-@dataclass(frozen=True, slots=True)
-class ReplanRow:
-    """A row of replans.csv: a change of course, what was seen and expected, and what it was planned to save."""
-
-    policy: str
-    replication: int
-    date: dt.date
-    release: str
-    action: str
-    seen_tokens_per_day: float
-    """Mean of last week."""
-    band_low_tokens_per_day: float
-    band_high_tokens_per_day: float
-    planned_saving_usd: float
-    done: str
-
-
-@dataclass(frozen=True, slots=True)
 class RunRecord:
     """All that is kept of one policy in one world."""
 
@@ -221,7 +154,7 @@ class DailySums:
 
 def record(run: Run) -> RunRecord:
     """Keep what tables and pictures need of a run."""
-    releases = tuple(_releases(run))
+    releases = tuple(release_rows(run))
     cash, gpus = run.books.cash_usd, _gpus(run.used)
     moved = cash[:, : len(FLOWS)].sum(axis=1)
     summary = _summarize(run, releases, moved, gpus)
@@ -232,7 +165,7 @@ def record(run: Run) -> RunRecord:
         run.used.served_tokens.astype(np.float32),
         np.cumsum(moved).astype(np.float32),
     )
-    return RunRecord(summary, cash.sum(axis=0), days, releases, tuple(_orders(run)), tuple(_replans(run)))
+    return RunRecord(summary, cash.sum(axis=0), days, releases, tuple(order_rows(run)), tuple(replan_rows(run)))
 
 
 def _summarize(run: Run, releases: tuple[ReleaseRow, ...], moved: FloatArray, gpus: FloatArray) -> RunSummary:
@@ -245,7 +178,7 @@ def _summarize(run: Run, releases: tuple[ReleaseRow, ...], moved: FloatArray, gp
     cost, last_day = float(by_day.sum()), scenario.calendar.date_of(horizon - 1)
     held, busy = used.held_hours.sum(axis=0), _busy_held_hours(used)
     rented = float(gpus[_RENTED].sum()) * HOURS_PER_DAY
-    idle_lately = 1.0 - _ratio(float(busy[-_LAST_DAYS:].sum()), float(held[-_LAST_DAYS:].sum()))
+    idle_lately = 1.0 - ratio(float(busy[-_LAST_DAYS:].sum()), float(held[-_LAST_DAYS:].sum()))
     left = -float(accounts[Account.CLOSING_FLEET])
     return RunSummary(
         cumulative_cost_usd=cost,
@@ -258,16 +191,16 @@ def _summarize(run: Run, releases: tuple[ReleaseRow, ...], moved: FloatArray, gp
         research_usd=research,
         serving_usd=serving,
         idle_usd=idle,
-        training_share=_ratio(training, training + serving),
-        rnd_share=_ratio(training + research, training + research + serving),
+        training_share=ratio(training, training + serving),
+        rnd_share=ratio(training + research, training + research + serving),
         asked_tokens=asked,
         served_tokens=served,
         unserved_tokens=unserved,
         served_share=1.0 - unserved / asked if asked > 0.0 else 1.0,
         days_late=float(max((row.days_late for row in releases if row.due <= last_day), default=0)),
         quality_met=all(row.quality_met for row in releases),
-        utilization=_ratio(float(busy.sum()) + rented, float(held.sum()) + rented),
-        usd_per_million_tokens=_ratio(cost, served / TOKENS_PER_MILLION_TOKENS),
+        utilization=ratio(float(busy.sum()) + rented, float(held.sum()) + rented),
+        usd_per_million_tokens=ratio(cost, served / TOKENS_PER_MILLION_TOKENS),
         peak_cash_usd=_most_within(moved, _BUDGET_DAYS),
         peak_gpus=float(gpus.sum(axis=0).max()),
         stranded_usd=left * max(idle_lately, 0.0) if left != 0.0 else 0.0,
@@ -296,83 +229,3 @@ def _most_within(usd: FloatArray, n_days: int) -> float:
     spent = np.concatenate(([0.0], np.cumsum(usd)))
     span = min(n_days, usd.size)
     return float((spent[span:] - spent[:-span]).max())
-
-
-def _ratio(part: float, whole: float) -> float:
-    return part / whole if whole != 0.0 else float("nan")
-
-
-def _releases(run: Run) -> list[ReleaseRow]:
-    calendar = run.world.calendar
-    kinds = run.world.scenario.accelerators
-    rows = []
-    for made, cost in zip(run.releases, run.books.releases, strict=True):
-        release, choice, model, reached = made.release, made.choice, made.choice.model, made.reached_flop
-        rows.append(
-            ReleaseRow(
-                run.policy,
-                run.world.replication,
-                release.name,
-                calendar.date_of(release.decision_day),
-                calendar.date_of(release.due_day),
-                calendar.date_of(made.deploy_day),
-                made.days_late,
-                model.n_parameters,
-                model.n_training_tokens,
-                model.n_training_tokens / model.n_parameters,
-                model.precision.name,
-                model.samples,
-                choice.training_flop,
-                reached,
-                release.target_flop,
-                reached >= release.target_flop * (1.0 - QUALITY_TOLERANCE),
-                choice.limit,
-                kinds[choice.accelerator].name,
-                float(choice.size.gpus),
-                choice.planned_tokens,
-                cost.served_tokens,
-                cost.training_usd,
-                cost.serving_usd,
-                _ratio(cost.training_usd, cost.training_usd + cost.serving_usd),
-            )
-        )
-    return rows
-
-
-def _orders(run: Run) -> list[OrderRow]:
-    calendar = run.world.calendar
-    return [
-        OrderRow(
-            run.policy,
-            run.world.replication,
-            calendar.date_of(order.day),
-            order.accelerator,
-            order.tenure.value,
-            order.gpus,
-            calendar.date_of(order.first_day),
-            calendar.date_of(order.last_day),
-            order.last_day - order.first_day,
-            order.usd,
-            order.reason,
-            order.seen,
-        )
-        for order in run.orders
-    ]
-
-
-def _replans(run: Run) -> list[ReplanRow]:
-    return [
-        ReplanRow(
-            run.policy,
-            run.world.replication,
-            run.world.calendar.date_of(made.day),
-            made.release,
-            made.step.action.value,
-            made.band.seen,
-            made.band.low,
-            made.band.high,
-            made.step.saving_usd,
-            made.step.done,
-        )
-        for made in run.replans
-    ]
