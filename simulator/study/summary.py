@@ -14,9 +14,12 @@ from simulator.lab.orders import Tenure
 from simulator.laws.finance import discount_factors
 from simulator.laws.units import (
     HOURS_PER_DAY,
+    KILO,
     TOKENS_PER_MILLION_TOKENS,
     FloatArray,
 )
+from simulator.study.commitments import CommitmentRow, commitment_rows
+from simulator.study.fleet_statement import used_gpu_hours
 from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow, order_rows, ratio, release_rows, replan_rows
 
 Float32Array = npt.NDArray[np.float32]
@@ -38,6 +41,8 @@ class RunSummary:
     """Only money that really moved."""
     present_value_usd: float
     """The cumulative cost discounted to day 0 at the scenario's rate."""
+    real_cost_usd: float
+    """The cumulative cost in dollars of day 0: each day's cash less the scenario's inflation since."""
     opening_usd: float
     closing_usd: float
     """Negative: what is left at the end is worth something."""
@@ -66,6 +71,8 @@ class RunSummary:
     """Cumulative cost / tokens served."""
     peak_cash_usd: float
     """Most cash spent within any 365 days: the largest budget of a year that would have sufficed."""
+    peak_owned_mw: float
+    """Most power held for owned GPUs on a day, as RunDays.owned_mw."""
     peak_gpus: float
     """Most GPUs held or rented on a day."""
     stranded_usd: float
@@ -82,6 +89,8 @@ class RunDays:
     """[use, day]"""
     gpus: Float32Array
     """Held, or rented on average over the day [tenure, day]."""
+    owned_mw: Float32Array
+    """Power that must be there for owned GPUs: rated server draw x PUE [day]."""
     served_tokens: Float32Array
     """[day]"""
     cumulative_cash_usd: Float32Array
@@ -95,20 +104,25 @@ class RunRecord:
     summary: RunSummary
     account_usd: FloatArray
     """Cash over the window by account."""
+    gpu_hours: FloatArray
+    """GPU-hours over the window [held, used; tenure]."""
     days: RunDays
     releases: tuple[ReleaseRow, ...]
     orders: tuple[OrderRow, ...]
     replans: tuple[ReplanRow, ...]
+    commitments: tuple[CommitmentRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ReplicationRow:
-    """A row of replications.parquet: the scalars of one policy in one world, and its cash by account."""
+    """A row of replications.parquet: the scalars of one policy in one world, its cash and its GPU-hours."""
 
     policy: str
     replication: int
     summary: RunSummary
     account_usd: FloatArray
+    gpu_hours: FloatArray
+    """[held, used; tenure]"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +142,8 @@ class DailySums:
     """Sum over replications [policy, use, day]."""
     gpus: FloatArray
     """Sum over replications [policy, tenure, day]."""
+    owned_mw: FloatArray
+    """Sum over replications [policy, day]."""
     served_tokens: FloatArray
     """Sum over replications [policy, day]."""
 
@@ -141,6 +157,7 @@ class DailySums:
             np.zeros((n_policies, len(Use), n_days)),
             np.zeros((n_policies, len(Tenure), n_days)),
             np.zeros((n_policies, n_days)),
+            np.zeros((n_policies, n_days)),
         )
 
     def add(self, policy: int, replication: int, days: RunDays) -> None:
@@ -149,41 +166,49 @@ class DailySums:
         self.cash_usd[policy] += days.cash_usd
         self.economic_usd[policy] += days.economic_usd
         self.gpus[policy] += days.gpus
+        self.owned_mw[policy] += days.owned_mw
         self.served_tokens[policy] += days.served_tokens
 
 
 def record(run: Run) -> RunRecord:
     """Keep what tables and pictures need of a run."""
     releases = tuple(release_rows(run))
-    cash, gpus = run.books.cash_usd, _gpus(run.used)
+    cash, gpus, megawatts = run.books.cash_usd, _gpus(run.used), _owned_mw(run)
+    hours = np.stack([HOURS_PER_DAY * gpus.sum(axis=1), used_gpu_hours(run.used, _busy_held_hours(run.used), gpus)])
     moved = cash[:, : len(FLOWS)].sum(axis=1)
-    summary = _summarize(run, releases, moved, gpus)
+    summary = _summarize(run, releases, moved, gpus, float(megawatts.max()))
     days = RunDays(
         cash.T.astype(np.float32),
         run.books.economic_usd.T.astype(np.float32),
         gpus.astype(np.float32),
+        megawatts.astype(np.float32),
         run.used.served_tokens.astype(np.float32),
         np.cumsum(moved).astype(np.float32),
     )
-    return RunRecord(summary, cash.sum(axis=0), days, releases, tuple(order_rows(run)), tuple(replan_rows(run)))
+    lists = tuple(order_rows(run)), tuple(replan_rows(run)), tuple(commitment_rows(run))
+    return RunRecord(summary, cash.sum(axis=0), hours, days, releases, *lists)
 
 
-def _summarize(run: Run, releases: tuple[ReleaseRow, ...], moved: FloatArray, gpus: FloatArray) -> RunSummary:
+def _summarize(
+    run: Run, releases: tuple[ReleaseRow, ...], moved: FloatArray, gpus: FloatArray, peak_owned_mw: float
+) -> RunSummary:
     scenario, used, horizon = run.world.scenario, run.used, run.world.calendar.horizon_days
     by_day, accounts = run.books.cash_usd.sum(axis=1), run.books.cash_usd.sum(axis=0)
+    days = np.arange(horizon, dtype=np.float64)
     uses = run.books.economic_usd.sum(axis=0)
     training, research, serving, idle = (float(uses[use]) for use in Use)
     asked, served = float(used.asked_tokens.sum()), float(used.served_tokens.sum())
     unserved = asked - served if asked - served > _NOTHING * asked else 0.0
     cost, last_day = float(by_day.sum()), scenario.calendar.date_of(horizon - 1)
-    held, busy = used.held_hours.sum(axis=0), _busy_held_hours(used)
+    held, busy = used.held_hours.sum(axis=0), _busy_held_hours(used).sum(axis=0)
     rented = float(gpus[_RENTED].sum()) * HOURS_PER_DAY
     idle_lately = 1.0 - ratio(float(busy[-_LAST_DAYS:].sum()), float(held[-_LAST_DAYS:].sum()))
     left = -float(accounts[Account.CLOSING_FLEET])
     return RunSummary(
         cumulative_cost_usd=cost,
         cost_before_inventory_usd=float(moved.sum()),
-        present_value_usd=float(by_day @ discount_factors(np.arange(by_day.size), scenario.discount_per_year)),
+        present_value_usd=float(by_day @ discount_factors(days, scenario.discount_per_year)),
+        real_cost_usd=float(by_day @ discount_factors(days, scenario.inflation_per_year)),
         opening_usd=float(accounts[list(OPENING)].sum()),
         closing_usd=float(accounts[list(CLOSING)].sum()),
         unserved_usd=unserved / TOKENS_PER_MILLION_TOKENS * scenario.unserved_usd_per_million_tokens,
@@ -202,6 +227,7 @@ def _summarize(run: Run, releases: tuple[ReleaseRow, ...], moved: FloatArray, gp
         utilization=ratio(float(busy.sum()) + rented, float(held.sum()) + rented),
         usd_per_million_tokens=ratio(cost, served / TOKENS_PER_MILLION_TOKENS),
         peak_cash_usd=_most_within(moved, _BUDGET_DAYS),
+        peak_owned_mw=peak_owned_mw,
         peak_gpus=float(gpus.sum(axis=0).max()),
         stranded_usd=left * max(idle_lately, 0.0) if left != 0.0 else 0.0,
     )
@@ -220,8 +246,16 @@ def _gpus(used: Dispatch) -> FloatArray:
 
 
 def _busy_held_hours(used: Dispatch) -> FloatArray:
-    held: FloatArray = (used.training_sunk_hours + used.serving_sunk_hours + used.research_sunk_hours).sum(axis=0)
-    return held
+    """GPU-hours of work on GPUs owned and reserved [kind, day]."""
+    return used.training_sunk_hours + used.serving_sunk_hours + used.research_sunk_hours
+
+
+def _owned_mw(run: Run) -> FloatArray:
+    """Power that must be there for owned GPUs [MW by day]."""
+    scenario, used = run.world.scenario, run.used
+    rated_kw = np.array([scenario.accelerators[kind].server_power_kw for kind in used.kinds])
+    megawatts: FloatArray = rated_kw @ used.owned_gpus * scenario.ownership.pue / KILO
+    return megawatts
 
 
 def _most_within(usd: FloatArray, n_days: int) -> float:

@@ -16,6 +16,7 @@ from simulator.laws.units import (
     DAYS_PER_YEAR,
 )
 from simulator.world.calendar import Calendar
+from simulator.world.currency import CurrencyInputs
 from simulator.world.demand import DemandInputs, DemandOutlook, outlook
 from simulator.world.generations import Generation, generations
 from simulator.world.hardware import CATALOGUE, Accelerator, AcceleratorInputs
@@ -66,6 +67,9 @@ class Scenario(Inputs):
     horizon_days: Annotated[int, Field(gt=0, le=MOST_DAYS)] = Field(description="days simulated [days]")
     history_days: Annotated[int, Field(ge=0)] = Field(56, description="days metered before the start [days]")
     discount_per_year: Annotated[float, Field(gt=-1)] = Field(0.08, description="for present values and plans")
+    inflation_per_year: Annotated[float, Field(ge=-0.5, le=10)] = Field(
+        0.0, description="general inflation, for costs in dollars of the start; money simulated is nominal"
+    )
     unserved_usd_per_million_tokens: NotNegative = Field(0.0, description="price of a refused token, shown apart")
     demand: DemandInputs
     market: MarketInputs
@@ -76,6 +80,7 @@ class Scenario(Inputs):
     fine_tuning: FineTuningInputs = FineTuningInputs()
     serving: Annotated[Roofline | ByFlop, Field(discriminator="law")] = Roofline()
     ownership: OwnershipInputs = OwnershipInputs()
+    currency: CurrencyInputs | None = Field(None, description="what money is shown in; default: US dollars")
     opening_model: ModelInputs | None = None
     opening_fleet: tuple[OwnedInputs, ...] = ()
     accelerator: tuple[AcceleratorInputs, ...] = ()
