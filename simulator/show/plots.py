@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from math import ceil
 from pathlib import Path
+from textwrap import fill
 
 import matplotlib
 from matplotlib.artist import Artist
@@ -24,6 +25,8 @@ __all__ = ["cumulative_cost", "demand", "difference", "fleet", "save_plots", "sp
 _DPI = 160
 _MOST_APART = 4.0
 """Panels whose tops are further apart, as a factor, get scales of their own."""
+_LETTERS = 125
+"""That fit across a slide above its panels."""
 
 
 def save_plots(comparison: Comparison, folder: str | Path) -> list[Path]:
@@ -94,7 +97,7 @@ def _multiples(
         fontsize=LABEL,
     )
     scale = "" if one_scale else ", each on a scale of its own"
-    said = f"{title}, by policy{scale}; mean over worlds. {below}"
+    said = fill(f"{title}, by policy{scale}; mean over worlds. {below}", _LETTERS)
     figure.suptitle(said, x=0.012, ha="left", fontsize=LABEL, color=INK, parse_math=False)
     return figure
 
