@@ -140,6 +140,14 @@ def test_dollar_signs_in_words_are_no_formulas(tmp_path: Path) -> None:
     assert save_plots(compare(scenario, [RENT], replications=1), tmp_path)
 
 
+def test_brackets_in_words_are_no_markup() -> None:
+    source = "our bank [/treasury]"
+    scenario = growing_lab(40).model_copy(update={"currency": EURO.model_copy(update={"source": source})})
+    seen = explain(realize(scenario, 1, 0), OVERTRAIN, 0)
+    assert seen is not None
+    assert source in printed(explain_table(seen, scenario), 400)
+
+
 def test_check_says_what_money_is_shown_in() -> None:
     declared = ('code="EUR"', "per_usd=0.8", "on=2026-06-01", 'source="ECB"')
     study = load_study("known_demand", [f"currency.{key}" for key in declared])
