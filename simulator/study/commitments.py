@@ -14,6 +14,8 @@ from simulator.laws.units import FloatArray, IntArray
 from simulator.world.calendar import Calendar
 
 _CENT = 0.005
+_EPOCH_YEAR = 1970
+"""The year numpy counts from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,24 +47,35 @@ def payments(order: OrderRecord) -> Payments:
 
 def commitment_rows(run: Run) -> list[CommitmentRow]:
     """What one run has still to pay on the first of January of every year it lives, and on its last day."""
-    calendar, rows = run.world.calendar, []
-    for day in _looking_days(calendar):
-        for year, usd in commitments(run.orders, calendar.start, day):
-            rows.append(CommitmentRow(run.policy, run.world.replication, calendar.date_of(day), year, usd))
-    return rows
+    calendar, replication = run.world.calendar, run.world.replication
+    return [
+        CommitmentRow(run.policy, replication, calendar.date_of(day), year, usd)
+        for day, year, usd in commitments(run.orders, calendar.start, _looking_days(calendar))
+    ]
 
 
-def commitments(orders: Sequence[OrderRecord], start: dt.date, day: int) -> list[tuple[int, float]]:
-    """Calendar years, and what falls due in each after `day` of contracts signed on that day or before [USD]."""
-    signed = [payments(order) for order in orders if order.day <= day < max(order.first_day + 1, order.last_day)]
-    if not signed:
+def commitments(
+    orders: Sequence[OrderRecord], start: dt.date, looking_days: Sequence[int]
+) -> list[tuple[int, int, float]]:
+    """Day of looking, calendar year, and what falls due in it after that day of what was signed by its evening [USD].
+
+    Years in which nothing is due are left out.
+    """
+    if not orders:
         return []
-    due, usd = (np.concatenate(parts) for parts in zip(*((each.day, each.usd) for each in signed), strict=True))
-    later = due > day
-    years = (np.datetime64(start) + due[later]).astype("datetime64[Y]").astype(np.int64) + _EPOCH_YEAR
-    found, place = np.unique(years, return_inverse=True)
-    sums = np.bincount(place, usd[later], minlength=found.size)
-    return [(int(year), float(total)) for year, total in zip(found, sums, strict=True) if abs(total) > _CENT]
+    owed = [payments(order) for order in orders]
+    due, usd = np.concatenate([each.day for each in owed]), np.concatenate([each.usd for each in owed])
+    signed = np.repeat([order.day for order in orders], [each.day.size for each in owed])
+    years = (np.datetime64(start) + due).astype("datetime64[Y]").astype(np.int64)
+    first = int(years.min())
+    rows = []
+    for day in looking_days:
+        left = (signed <= day) & (due > day)
+        by_year = np.bincount(years[left] - first, usd[left])
+        rows += [
+            (day, _EPOCH_YEAR + first + at, float(due_usd)) for at, due_usd in enumerate(by_year) if due_usd > _CENT
+        ]
+    return rows
 
 
 def _looking_days(calendar: Calendar) -> list[int]:
@@ -70,7 +83,3 @@ def _looking_days(calendar: Calendar) -> list[int]:
     years = range(calendar.start.year, calendar.date_of(last).year + 1)
     news = (calendar.day_of(dt.date(year, 1, 1)) for year in years)
     return sorted({day for day in news if 0 <= day <= last} | {last})
-
-
-_EPOCH_YEAR = 1970
-"""The year numpy counts from."""

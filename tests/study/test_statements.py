@@ -151,10 +151,10 @@ LATER = order(Tenure.RESERVED, NEW_YEAR + 1, NEW_YEAR + 1, 600, 1e6)
 def test_what_is_owed_on_new_years_day_by_hand() -> None:
     signed = [LEASE, LONG, COMING, HERE, SOLD, LATER]
     # 364 days are left of 2027, 366 are in 2028, and 155 in 2029, of which day 945 is the first.
-    assert commitments(signed, START, NEW_YEAR) == [
-        (2027, pytest.approx(150.0 + 728.0 + 5000.0)),
-        (2028, pytest.approx(732.0)),
-        (2029, pytest.approx(310.0)),
+    assert commitments(signed, START, [NEW_YEAR]) == [
+        (NEW_YEAR, 2027, pytest.approx(150.0 + 728.0 + 5000.0)),
+        (NEW_YEAR, 2028, pytest.approx(732.0)),
+        (NEW_YEAR, 2029, pytest.approx(310.0)),
     ]
 
 
@@ -173,11 +173,13 @@ def test_what_is_owed_on_new_years_day_by_hand() -> None:
     ],
 )
 def test_one_contract_day_by_day(made: OrderRecord, day: int, owed: dict[int, float]) -> None:
-    assert dict(commitments([made], START, day)) == pytest.approx(owed)
+    found = commitments([made], START, [day])
+    assert {year: usd for _, year, usd in found} == pytest.approx(owed)
+    assert {at for at, _, _ in found} <= {day}
 
 
 def test_nothing_signed_is_nothing_owed() -> None:
-    assert commitments([], START, 10) == []
+    assert commitments([], START, [10]) == []
 
 
 def test_what_was_signed_is_paid_or_still_owed() -> None:
