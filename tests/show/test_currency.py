@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -87,7 +88,9 @@ def test_a_picture_without_money_says_no_rate(euros: Comparison) -> None:
 
 
 @pytest.mark.parametrize("is_wide", [False, True])
-def test_ticks_are_round_in_euros(euros: Comparison, is_wide: bool) -> None:
+def test_ticks_are_round_in_euros(dollars: Comparison, is_wide: bool) -> None:
+    odd = EURO.model_copy(update={"per_usd": 0.92137})
+    euros = replace(dollars, scenario=dollars.scenario.model_copy(update={"currency": odd}))
     cost = euros.by_policy("cumulative_cost_usd")[0]
     shown = with_costs(euros, {"overtrain": cost / 10.0, "buy": cost / 12.0}) if is_wide else euros
     ax = cumulative_cost(shown)
@@ -97,7 +100,7 @@ def test_ticks_are_round_in_euros(euros: Comparison, is_wide: bool) -> None:
     assert isinstance(figure, Figure)
     figure.draw_without_rendering()
     low, high = ax.get_ylim()
-    ticks = 0.8 * np.array([tick for tick in ax.get_yticks() if low <= tick <= high and tick > 0.0])
+    ticks = 0.92137 * np.array([tick for tick in ax.get_yticks() if low <= tick <= high and tick > 0.0])
     assert ticks.size >= 2
     for tick in ticks:
         assert float(f"{tick:.2e}") == pytest.approx(tick, rel=1e-9), "three digits say it exactly"
