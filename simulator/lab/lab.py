@@ -50,6 +50,8 @@ class Run:
     books: Books
     releases: tuple[ReleaseRecord, ...]
     orders: tuple[OrderRecord, ...]
+    signed: tuple[tuple[int, Purchase | Lease], ...]
+    """What was bought and leased, as agreed, by the day it was."""
     replans: tuple[ReplanRecord, ...]
     n_events: int
 
@@ -107,7 +109,8 @@ class Lab:
         for assigned in self.waiting:  # in vain
             self.runs.begin(assigned, self.world.calendar.horizon_days)
         used, books = self._settled(self.world)
-        told = tuple(self.runs.releases), tuple(self.contracts.records), tuple(self.replans)
+        contracts = self.contracts
+        told = tuple(self.runs.releases), tuple(contracts.records), tuple(contracts.signed), tuple(self.replans)
         return Run(self.policy.name, self.world, used, books, *told, self.n_events)
 
     def market(self) -> Process:
@@ -345,8 +348,7 @@ class Lab:
             discount = self.scenario.market.discount_of_rest(left.days_left)
             kind = names.index(left.accelerator)
             lease = Lease(kind, left.gpus, left.usd_per_gpu_hour, discount, -1, left.days_left)
-            self.fleet.commit(lease, 0)
-            self.contracts.limits.owe(lease)
+            self.contracts.bring_in(lease)
             self.env.process(self.hold(lease))
         self._choose_rental()
         if self.policy.replan is not None:

@@ -20,7 +20,10 @@ def meaning(study: Study) -> str:
     end = scenario.calendar.date_of(scenario.horizon_days)
     parts = [
         [scenario.title, *([scenario.question] if scenario.question else [])],
-        [f"From {scenario.start} to {end}: {scenario.horizon_days:,} days, after {scenario.history_days} metered."],
+        [
+            f"From {scenario.start} to {end}: {scenario.horizon_days:,} days, after {scenario.history_days} metered.",
+            *([f"Money is shown in {scenario.currency.code}: {scenario.currency.said}."] if scenario.currency else []),
+        ],
         list(_demand(scenario)),
         list(_releases(scenario)),
         list(market_meaning(scenario)),

@@ -119,6 +119,12 @@ def _data(scenario: Scenario) -> Iterator[PriceRow]:
             yield _plain(price, "", scenario.start, usd, unit, _UNSAID)
 
 
+def _currency(scenario: Scenario) -> Iterator[PriceRow]:
+    shown = scenario.currency
+    if shown is not None:
+        yield _plain("exchange rate", shown.code, shown.on, shown.per_usd, f"{shown.code}/USD", shown.source)
+
+
 def _plain(price: str, item: str, day: date, value: float, unit: str, source: str) -> PriceRow:
     """A price that no discount touches."""
     return PriceRow(price, item, day, value, value, unit, source)
@@ -141,4 +147,5 @@ _KINDS_OF_PRICE: tuple[Callable[[Scenario], Iterator[PriceRow]], ...] = (
     _api,
     _opening_fleet,
     _data,
+    _currency,
 )

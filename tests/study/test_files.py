@@ -193,7 +193,7 @@ def test_the_starter_is_valid_and_its_defaults_are_the_true_ones(tmp_path: Path)
     path = tmp_path / "settled.toml"
     top = [line for line in settled if not line.startswith("policies")]
     path.write_text("\n".join(top) + "\n" + STARTER.read_text(encoding="utf-8"), encoding="utf-8")
-    assert len(top) == 5
+    assert len(top) == 6
     assert load_study(path) == plain
 
 
