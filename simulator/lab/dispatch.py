@@ -181,17 +181,18 @@ def _servers(
     kind = workload.serving_rental.path(n_days).astype(np.int64)
     on_offer = np.isfinite(world.prices.rent_path(kind, world.calendar.lived_indices))
     rented_speed = np.where(on_offer, speeds[model, kind], 0.0)
-    rows = list(kinds)
-    speed = speeds[model][:, rows].T
+    rows = np.flatnonzero(left.any(axis=1))
+    held_kinds = np.array(kinds, dtype=np.int64)[rows]
+    speed = speeds.T[held_kinds[:, np.newaxis], model]
     slowed = _slowed(world, workload, model)
     if slowed is not None:
         rented_speed /= slowed[kind, np.arange(n_days)]
-        speed = speed / slowed[rows]
+        speed /= slowed[held_kinds]
     limit = scenario.supply.on_demand_gpus[kind, world.calendar.lived_indices]
     with np.errstate(invalid="ignore"):
         rentable = np.where(rented_speed > 0.0, np.minimum(fleet.rental_cap.path(n_days), limit) * rented_speed, 0.0)
-    server_kw = np.array([scenario.accelerators[row].server_power_kw for row in rows])
-    held = Held.ranked(left, speed, server_kw)
+    server_kw = np.array([scenario.accelerators[held].server_power_kw for held in held_kinds])
+    held = Held.ranked(left, rows, speed, server_kw)
     return held, Rental(kind, rented_speed, rentable), rented_speed * replicas[model, kind]
 
 

@@ -57,31 +57,41 @@ class Load:
 class Held:
     """GPUs held and free of training, in the order serving takes them on each day [rank, day]."""
 
-    rows: IntArray
-    """Which of the lab's kinds it is."""
     gpus: FloatArray
     speed: FloatArray
     """Tokens per GPU-second."""
+    _place: tuple[IntArray, ...]
+    """Index of [rank, day] into [kind, day]: of rows alone where all days have one order."""
 
     @staticmethod
-    def ranked(gpus: FloatArray, speed: FloatArray, server_kw: FloatArray) -> Held:
-        """Kinds [kind, day] by tokens per kWh; equal ones, and those that cannot serve, stay in their order."""
-        rows = np.flatnonzero(gpus.any(axis=1))
-        per_kw = speed[rows] / server_kw[rows, np.newaxis]
-        order = np.argsort(-per_kw, axis=0, kind="stable")
-        return Held(
-            rows[order], np.take_along_axis(gpus[rows], order, axis=0), np.take_along_axis(speed[rows], order, axis=0)
-        )
+    def ranked(gpus: FloatArray, rows: IntArray, speed: FloatArray, server_kw: FloatArray) -> Held:
+        """Some rows of `gpus` [kind, day] by tokens per kWh; equal ones, and those that cannot serve, in their order.
+
+        `speed` [row, day] and `server_kw` [row] are of these rows.
+        """
+        per_kw = speed / server_kw[:, np.newaxis]
+        order = np.argsort(-per_kw[:, 0], kind="stable")
+        if rows.size < 2 or _is_order_of_every_day(per_kw, order):
+            return Held(gpus[rows[order]], speed[order], (rows[order],))
+        order, days = np.argsort(-per_kw, axis=0, kind="stable"), np.arange(speed.shape[1])
+        return Held(gpus[rows[order], days], speed[order, days], (rows[order], days))
 
     def by_kind(self, hours: FloatArray, n_kinds: int) -> FloatArray:
         """Hours by [rank, day] as [kind, day]."""
         found = np.zeros((n_kinds, hours.shape[1]))
-        np.put_along_axis(found, self.rows, hours, axis=0)
+        found[self._place] = hours
         return found
 
     def by_rank(self, hours: FloatArray) -> FloatArray:
         """Hours by [kind, day] as [rank, day]."""
-        return np.take_along_axis(hours, self.rows, axis=0)
+        return hours[self._place]
+
+
+def _is_order_of_every_day(per_kw: FloatArray, order: IntArray) -> bool:
+    """Whether a stable sort of each day, the highest first, would give this order."""
+    ahead = per_kw[order[:-1]] - per_kw[order[1:]]
+    is_kept = order[:-1] < order[1:]
+    return bool((np.where(is_kept[:, np.newaxis], ahead >= 0.0, ahead > 0.0)).all())
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def test_users_are_served_with_the_least_energy(kinds: list[tuple[float, int, fl
     scenario = several_kinds(tflop, kw, demand={"hour_profile": HALF_AND_HALF})
     used = settled(asked_of(scenario, [tokens * 86_400]), fleet_of(gpus), [model_of(speeds)])
     kwh = sum(kw[kind] * used.serving_sunk_hours[row, 0] for row, kind in enumerate(used.kinds))
-    least = sum(least_kwh(tokens * factor, speeds, gpus, kw) for factor in HALF_AND_HALF)
+    least = 12 * sum(least_kwh(tokens * factor, speeds, gpus, kw) for factor in set(HALF_AND_HALF))
     assert kwh == pytest.approx(least, rel=1e-6, abs=1e-6)
 
 
@@ -75,14 +75,14 @@ def test_every_assignment_of_whole_gpus_by_hand_is_no_better() -> None:
 
 
 def test_each_day_follows_its_own_model() -> None:
-    # The first model is fastest on kind 0, the second on kind 1; they draw alike.
-    scenario = several_kinds((1000.0, 1000.0), (1.0, 1.0), days=4, demand={"hour_profile": (1.0,) * 24})
+    # Tokens a kWh: the first model's 1333 on kind 0 and 1000 on kind 1, the second's 2000 and 2400, where it is slower.
+    scenario = several_kinds((1600.0, 1000.0), (1.5, 1.0), days=4, demand={"hour_profile": (1.0,) * 24})
     service = Level(0.0)
     service.set(2, 1.0)
-    models = [model_of((2000.0, 1000.0)), model_of((1000.0, 3000.0))]
+    models = [model_of((2000.0, 1000.0)), model_of((3000.0, 2400.0))]
     used = settled(asked_of(scenario, [3000.0 * 86_400] * 4), fleet_of((2, 2)), models, in_service=service)
     assert used.kinds == (0, 1)
-    np.testing.assert_allclose(used.serving_sunk_hours, 24 * np.array([[1.5, 1.5, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]]))
+    np.testing.assert_allclose(used.serving_sunk_hours, 24 * np.array([[1.5, 1.5, 0.0, 0.0], [0.0, 0.0, 1.25, 1.25]]))
     # What one model would do on all days is what it does on its own.
     for number, days in ((0, slice(0, 2)), (1, slice(2, 4))):
         alone = settled(asked_of(scenario, [3000.0 * 86_400] * 4), fleet_of((2, 2)), [models[number]])

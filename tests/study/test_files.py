@@ -430,6 +430,13 @@ def test_what_a_trace_and_rental_shocks_mean_is_said(tmp_path: Path, small_toml:
     assert "they raise mean rents, in the long run by about 15%." in said
 
 
+def test_what_can_wait_is_said(small_toml: Path) -> None:
+    assert "can wait" not in meaning(load_study(small_toml))
+    assert "30% can wait, to be served within the day." in meaning(load_study(small_toml, ["demand.batch.share=0.3"]))
+    overrides = ["demand.batch.share=0.3", "demand.batch.patience_days=7"]
+    assert "30% can wait, to be served within 7 days." in meaning(load_study(small_toml, overrides))
+
+
 def test_the_starter_promises_releases_to_the_end() -> None:
     scenario = load_scenario(STARTER)
     assert max(release.due_day for release in scenario.releases) >= scenario.horizon_days
