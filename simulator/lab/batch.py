@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from simulator.lab.rental_money import RentalMoney
 from simulator.lab.serving_load import Held, Rental, per
 from simulator.laws.units import SECONDS_PER_HOUR, FloatArray, IntArray
 from simulator.world.market import SpotWork
@@ -66,6 +67,7 @@ def serve_batch(
     rental: Rental,
     rentable_tokens: FloatArray,
     buyable_tokens: FloatArray,
+    money: RentalMoney,
 ) -> BatchUse:
     """Serve the tokens `asked` by day that can wait.
 
@@ -75,6 +77,8 @@ def serve_batch(
         Of GPUs held [kind, day].
     rentable_tokens, buyable_tokens
         What users leave of the on-demand cap, and of what another provider sells, in tokens a day; inf if no limit.
+    money
+        What users leave of what may be spent.
     """
     blocks = _Blocks.of(asked.size, world.scenario.demand.batch.patience_days)
     left = blocks.total(asked)
@@ -84,15 +88,18 @@ def serve_batch(
         taken, left = blocks.take(left, idle[rank] * speed * SECONDS_PER_HOUR)
         sunk[rank] = per(taken, speed * SECONDS_PER_HOUR)
         served += taken
-    on_spot, left = blocks.take(left, _spot_tokens(world, blocks, left, rental))
-    rented, left = blocks.take(left, rentable_tokens)
-    bought, left = blocks.take(left, buyable_tokens)
-    hourly = rental.speed * SECONDS_PER_HOUR
+    hourly, kept = rental.speed * SECONDS_PER_HOUR, 1.0 - world.scenario.market.spot_lost_share
+    on_spot, left = blocks.take(left, money.rents_spot(_spot_tokens(world, blocks, left, rental), kept))
+    spot_hours = per(on_spot, hourly) / kept
+    money = money.less(spot_hours=spot_hours)
+    rented, left = blocks.take(left, money.rents(rentable_tokens))
+    rented_hours = per(rented, hourly)
+    bought, left = blocks.take(left, money.less(hours=rented_hours).buys(buyable_tokens))
     return BatchUse(
         served + on_spot + rented + bought,
         held.by_kind(sunk, idle_hours.shape[0]),
-        per(on_spot, hourly) / (1.0 - world.scenario.market.spot_lost_share),
-        per(rented, hourly),
+        spot_hours,
+        rented_hours,
         bought,
     )
 

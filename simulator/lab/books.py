@@ -203,7 +203,7 @@ def _charge_rented(world: World, used: Dispatch, cash: FloatArray, economic: Flo
     prices, days = world.prices, world.calendar.lived_indices
     served = _at(prices.rent_path(used.serving_rental, days), used.serving_billed_hours)
     served_on_spot = _at(prices.spot_path(used.serving_rental, days), used.serving_spot_hours)
-    bought = _bought(world, used)
+    bought = used.bought_tokens * world.bought_usd_per_token()
     researched = _at(prices.rent_path(used.work_rental, days), used.research_rented_hours)
     on_spot = _at(prices.spot_path(used.work_rental, days), used.research_spot_hours)
     trained = np.zeros(days.size)
@@ -221,15 +221,6 @@ def _charge_rented(world: World, used: Dispatch, cash: FloatArray, economic: Flo
 
 def _per_hour(cost: FloatArray, hours: FloatArray) -> FloatArray:
     return np.divide(cost, hours, out=np.zeros_like(cost), where=hours > 0.0)
-
-
-def _bought(world: World, used: Dispatch) -> FloatArray:
-    """Tokens bought from another provider, at the mix of prompts and completions of their day [USD]."""
-    if world.scenario.api_fallback is None:
-        return used.bought_tokens
-    days = np.arange(used.bought_tokens.size)
-    mix = world.scenario.demand.mix_at_start if world.mix is None else world.mix.on(world.calendar.lived_indices)
-    return used.bought_tokens * world.scenario.api_fallback.usd_per_token(mix.prompt_share, days)
 
 
 def _at(price: FloatArray, hours: FloatArray) -> FloatArray:

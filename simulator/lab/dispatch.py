@@ -18,8 +18,10 @@ from simulator.lab.batch import BatchUse, serve_batch
 from simulator.lab.fleet import Fleet
 from simulator.lab.level import Level
 from simulator.lab.models import ServedModel, slowed_by_mix, work_flop_per_gpu_hour
+from simulator.lab.rental_money import RentalMoney
 from simulator.lab.serving_load import Held, Load, Rental, per
-from simulator.laws.units import HOURS_PER_DAY, SECONDS_PER_DAY, FloatArray, IntArray
+from simulator.laws.load import PaidHours
+from simulator.laws.units import HOURS_PER_DAY, SECONDS_PER_DAY, BoolArray, FloatArray, IntArray
 from simulator.world.market import SpotWork
 from simulator.world.scenario import Scenario
 from simulator.world.world import World
@@ -142,23 +144,25 @@ def _serve(
         filled = load.used(capacity)
         sunk[rank] = HOURS_PER_DAY * per(filled - before, speed)
     sunk_hours = held.by_kind(sunk, len(kinds))
-    most = capacity + rental.capacity
+    terms, money = _terms(scenario, rental), RentalMoney.of(world, fleet, rental)
+    most = money.within(load, terms, capacity, capacity + rental.capacity)
     used = load.used(most) - filled
-    billed = _billed(scenario, rental, load, capacity, used)
+    billed = _billed(load, terms, capacity, most, used)
     rented_hours = HOURS_PER_DAY * per(used, rental.speed)
     billed_hours = rented_hours if billed is used else HOURS_PER_DAY * per(billed, rental.speed)
+    money = money.less(hours=billed_hours)
     tokens = SECONDS_PER_DAY * load.served(most)
     bought = buyable = nothing = np.zeros(asked.size)
     if scenario.api_fallback is not None:
         limit = scenario.api_fallback.most_tokens_per_day
-        bought = np.minimum(SECONDS_PER_DAY * load.refused(most), np.inf if limit is None else limit)
-        buyable = np.inf - bought if limit is None else limit - bought
-        tokens = tokens + bought
+        buyable = np.full(asked.size, np.inf if limit is None else limit)
+        bought = money.buys(np.minimum(SECONDS_PER_DAY * load.refused(most), buyable))
+        tokens, buyable, money = tokens + bought, buyable - bought, money.less(tokens=bought)
     if share == 0.0:
         return _Served(tokens, bought, sunk_hours, nothing, rented_hours, billed_hours, rental.kind, None)
     idle_hours = np.maximum(HOURS_PER_DAY * left - sunk_hours, 0.0)
     rentable = SECONDS_PER_DAY * np.maximum(rental.capacity - billed, 0.0)
-    batch = serve_batch(world, share * asked, held, idle_hours, rental, rentable, buyable)
+    batch = serve_batch(world, share * asked, held, idle_hours, rental, rentable, buyable, money)
     return _Served(
         tokens + batch.served_tokens,
         bought + batch.bought_tokens,
@@ -196,14 +200,22 @@ def _servers(
     return held, Rental(kind, rented_speed, rentable), rented_speed * replicas[model, kind]
 
 
-def _billed(scenario: Scenario, rental: Rental, load: Load, held: FloatArray, used: FloatArray) -> FloatArray:
+def _terms(scenario: Scenario, rental: Rental) -> list[tuple[BoolArray, PaidHours]]:
+    """Where more hours of a rented kind are paid than it works: on which days, and how many."""
+    return [
+        (rental.kind == kind, scenario.hour_profile.paid(quote.on_demand_minimum_hours, quote.on_demand_start_hours))
+        for kind, quote in enumerate(scenario.quotes)
+        if quote.pays_for_waiting
+    ]
+
+
+def _billed(
+    load: Load, terms: Sequence[tuple[BoolArray, PaidHours]], held: FloatArray, most: FloatArray, used: FloatArray
+) -> FloatArray:
     """Tokens a second that the rented hours paid could have served, on average over the day; `used` without terms."""
     billed = used
-    for kind, quote in enumerate(scenario.quotes):
-        if quote.pays_for_waiting:
-            hours = scenario.hour_profile.paid(quote.on_demand_minimum_hours, quote.on_demand_start_hours)
-            paid = load.paid(held + rental.capacity, hours) - load.paid(held, hours)
-            billed = np.where(rental.kind == kind, np.maximum(paid, used), billed)
+    for days, hours in terms:
+        billed = np.where(days, np.maximum(load.paid(most, hours) - load.paid(held, hours), used), billed)
     return billed
 
 

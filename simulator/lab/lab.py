@@ -171,9 +171,13 @@ class Lab:
         for order in self.policy.procurement.review(self.observe(), self.forecast):
             match order:
                 case Buy() if self.contracts.is_possible(order):
-                    self.env.process(self.deliver(order))
+                    place = self.contracts.buy(order, self.today)
+                    if place is not None:
+                        self.env.process(self.own(place))
                 case Reserve() if self.contracts.is_possible(order):
-                    self.env.process(self.lease(order))
+                    lease = self.contracts.sign(order, self.today)
+                    if lease is not None:
+                        self.env.process(self.hold(lease))
                 case Sell() if self.contracts.is_possible(order):
                     self.contracts.sell(order, self.today)
                 case CapRental(gpus) if gpus >= 0.0:
@@ -248,28 +252,16 @@ class Lab:
         if self.models[-1] is present:
             self._serve(model)
 
-    def deliver(self, order: Buy) -> Process:
-        """Bought GPUs arrive after the lead time, serve their useful life, and are sold."""
-        place = self.contracts.buy(order, self.today)
-        if place is not None:
-            yield self.env.timeout(self.fleet.purchases[place].first_day - self.today)
-            yield from self.own(place)
-
     def own(self, place: int) -> Process:
-        """GPUs serve until the end of their useful life, and are sold that morning."""
+        """GPUs arrive after the lead time, serve to the end of their useful life, and are sold that morning."""
+        yield self.env.timeout(max(self.fleet.purchases[place].first_day - self.today, 0))
         self.fleet.deliver(place)
         self._more_gpus()
         yield self.env.timeout(self.fleet.purchases[place].end_day - self.today)
         self.fleet.retire(place, self.today)
 
-    def lease(self, order: Reserve) -> Process:
-        """Reserved GPUs start today and are paid for the whole term, used or not."""
-        lease = self.contracts.sign(order, self.today)
-        if lease is not None:
-            yield from self.hold(lease)
-
     def hold(self, lease: Lease) -> Process:
-        """A lease runs to the end of its term."""
+        """Reserved GPUs are paid for the whole term, used or not."""
         self.fleet.begin(lease)
         self._more_gpus()
         yield self.env.timeout(lease.end_day - self.today)

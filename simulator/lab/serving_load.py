@@ -49,6 +49,12 @@ class Load:
         """User tokens a second beyond this capacity, exactly 0 where it reaches the peak."""
         return self.mean * self.profile.overflow_share(per(capacity, self.mean)) / self.rounding
 
+    def capacity_for(self, used: FloatArray, hours: PaidHours | None = None) -> FloatArray:
+        """The capacity of which so much is used, or paid: at most what the peak needs."""
+        share = per(np.maximum(used - self.spare, 0.0), self.mean)
+        above = self.profile.capacity_for(share) if hours is None else hours.capacity_for(share)
+        return np.where(used <= self.spare, used, self.spare + self.mean * above)
+
     def _above(self, capacity: FloatArray) -> FloatArray:
         return per(np.maximum(capacity - self.spare, 0.0), self.mean)
 

@@ -63,6 +63,15 @@ class HourProfile:
         result: FloatArray = np.interp(x, self._knots, self._served)
         return result
 
+    def capacity_for(self, served_share: FloatArray) -> FloatArray:
+        """The least capacity, over the mean load, that serves a share of it: `served_share` the other way round [1].
+
+        >>> HourProfile((0.5, 1.5) * 12).capacity_for([0.75, 0.875, 1.0]).tolist()
+        [1.0, 1.25, 1.5]
+        """
+        result: FloatArray = np.interp(served_share, self._served, self._knots)
+        return result
+
     def overflow_share(self, capacity_over_mean: Numbers | list[float]) -> FloatArray:
         """Share of the day's load beyond a constant capacity, 1 - `served_share` [1]."""
         return 1.0 - self.served_share(capacity_over_mean)
@@ -112,6 +121,11 @@ class PaidHours:
         """Mean over the hours of what is paid below a capacity / the day's mean load; 1 or more at the peak [1]."""
         paid: FloatArray = np.interp(capacity_over_mean, self._knots, self._paid)
         return paid
+
+    def capacity_for(self, paid_share: FloatArray) -> FloatArray:
+        """The capacity, over the mean load, that so much is paid for [1]."""
+        capacity: FloatArray = np.interp(paid_share, self._paid, self._knots)
+        return capacity
 
 
 def _below_each(rising: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Numbers: TypeAlias = float | FloatArray
 """What a law accepts: a number or an array of float64; several arguments are broadcast against each other."""
 

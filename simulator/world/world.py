@@ -142,6 +142,14 @@ class World:
         """Algorithmic progress since the start, as a factor of compute."""
         return progress_on(self.scenario.roadmap, day, self.growth_luck)
 
+    def bought_usd_per_token(self) -> FloatArray:
+        """Price of another provider's token on each day lived, at the mix of that day; 0 if there is none [USD]."""
+        fallback, days = self.scenario.api_fallback, self.calendar.lived_indices
+        if fallback is None:
+            return np.zeros(days.size)
+        mix = self.scenario.demand.mix_at_start if self.mix is None else self.mix.on(days)
+        return fallback.usd_per_token(mix.prompt_share, np.arange(days.size))
+
     def purchase_lead_days(self, day: int) -> int:
         """Days until GPUs ordered on `day` are in service; one draw per quarter, whoever orders."""
         return int(self.prices.purchase_lead_days[day // DAYS_PER_QUARTER])

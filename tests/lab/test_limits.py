@@ -6,18 +6,27 @@ serving takes 240 GPU-hours a day, 480 USD, where nothing is held. A lease for 1
 
 from __future__ import annotations
 
-import numpy as np
-from small_lab import MONDAY, FixedRecipe, plain_scenario
+from datetime import timedelta
 
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_lab import MONDAY, TOKENS_PER_DAY, FixedRecipe, plain_scenario
+
+from simulator.lab.accounts import FLOWS, Account
 from simulator.lab.forecast import Expected, Forecast
 from simulator.lab.lab import Run, simulate
 from simulator.lab.observation import Observation
-from simulator.lab.orders import Buy, Order, Reserve, Sell
+from simulator.lab.orders import Buy, CapRental, Order, Reserve, Sell
 from simulator.lab.policy import Policy
 from simulator.lab.procurement import Procurement
+from simulator.world.api_fallback import ApiFallback
+from simulator.world.batch import BatchInputs
 from simulator.world.limits import LimitsInputs
 from simulator.world.roadmap import ReleaseInputs
 from simulator.world.scenario import Scenario
+from simulator.world.trace import Trace
 
 A_DAY = 2.0 * 0.75 * 1.2 * 24 * 0.10 + 2.0 * 6.0  # running a GPU: 16.32
 ALL_IN = 20_000.0
@@ -31,10 +40,12 @@ class Trader(Procurement):
     buys: tuple[tuple[int, int], ...] = ()
     leases: tuple[tuple[int, int], ...] = ()
     sales: tuple[tuple[int, int], ...] = ()
+    cap_gpus: float | None = None
 
     def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
         day = observation.day
         orders: list[Order] = [Sell(0, gpus, "as planned") for when, gpus in self.sales if when == day]
+        orders += [] if self.cap_gpus is None else [CapRental(self.cap_gpus)]
         orders += [Buy(0, gpus, "as planned") for when, gpus in self.buys if when == day]
         return orders + [Reserve(0, gpus, 100, "as planned") for when, gpus in self.leases if when == day]
 
@@ -99,10 +110,11 @@ def test_a_second_order_has_what_the_first_and_the_days_before_left() -> None:
 
 
 def test_a_lease_must_fit_the_budget_of_every_year_it_touches() -> None:
-    # 100 days from day 300: 65 in the first year, 35 in the second; the first year has been spent down by rent.
-    spent = 300 * RENTED_A_DAY
-    budget = spent + 65 * 36.0 * 4
-    assert had(live(lab(310, budget_usd_per_year=budget), leases=((300, 9),))) == [(9, 4)]
+    # 100 days from day 300: 65 in the first year, 35 in the second; from day 330 it is the other way round.
+    for day, days in ((300, 65), (330, 65)):
+        budget = days * 36.0 * 4
+        run = live(lab(340, budget_usd_per_year=budget), leases=((day, 9),), cap_gpus=0.0)
+        assert had(run) == [(9, 4)]
     # Signed on day 0, all of it is in the first year.
     assert had(live(lab(10, budget_usd_per_year=100 * 36.0 * 7), leases=((0, 9),))) == [(9, 7)]
 
@@ -139,3 +151,107 @@ def test_nothing_changes_where_limits_are_far_away() -> None:
     free, bound = live(lab(), **trades), live(far, **trades)
     np.testing.assert_array_equal(free.books.cash_usd, bound.books.cash_usd)
     assert free.orders == bound.orders
+
+
+# Renting ---------------------------------------------------------------------------------------------------------
+
+
+def spent_on_rent(run: Run) -> np.ndarray:
+    return run.books.cash_usd[:, [Account.ON_DEMAND, Account.SPOT, Account.API]].sum(axis=1)
+
+
+def test_a_budget_is_spread_over_the_days_left_of_its_year() -> None:
+    # 365 x 400 USD: 400 a day rent 200 of the 240 hours asked. Capacity c serves 5 x 12 + c x 12 hours: c = 11 2/3.
+    run = live(lab(10, budget_usd_per_year=365 * 400.0))
+    np.testing.assert_allclose(spent_on_rent(run), 400.0)
+    np.testing.assert_allclose(run.used.served_tokens, run.used.asked_tokens * 200 / 240)
+    # At 480 all are served, and what is more is not spent.
+    enough = live(lab(10, budget_usd_per_year=365 * 480.0))
+    np.testing.assert_array_equal(enough.used.served_tokens, enough.used.asked_tokens)
+    rich = live(lab(10, budget_usd_per_year=365 * 900.0))
+    np.testing.assert_allclose(spent_on_rent(rich), 480.0)
+
+
+def test_what_a_day_did_not_need_is_left_for_the_days_after() -> None:
+    # Demand is nothing on the first five days: each of the last five may spend a little more than a 365th.
+    plain = lab(10, budget_usd_per_year=365 * 200.0)
+    trace = Trace(first_day=MONDAY, tokens=(0.0,) * 5 + (TOKENS_PER_DAY,) * 5)
+    run = live(plain.model_copy(update={"demand": plain.demand.model_copy(update={"trace": trace})}))
+    left, expected = 365 * 200.0, []
+    for day in range(10):
+        expected.append(0.0 if day < 5 else left / (365 - day))
+        left -= expected[-1]
+    np.testing.assert_allclose(spent_on_rent(run), expected)
+
+
+def test_a_new_year_has_a_new_budget() -> None:
+    # Paid for the first year in advance, nothing is left for rent until day 365; the rule itself reviews once.
+    scenario = lab(370, budget_usd_per_year=365 * 100.0)
+    leases = ((0, 10),)  # 100 days x 360 USD = 36,000 of 36,500
+    run = live(scenario, leases=leases, review_days=1000)
+    rent = spent_on_rent(run)
+    assert rent[:365].sum() == pytest.approx(500.0)
+    np.testing.assert_allclose(rent[365:], 100.0)
+
+
+def test_cash_on_hand_lasts_until_the_next_review() -> None:
+    # 1,000 USD and an income of 60 a day: what there is may all go by the next review, every 5 days.
+    run = live(lab(10, cash_usd=1000.0, income_usd_per_day=60.0), review_days=5)
+    rent = spent_on_rent(run)
+    np.testing.assert_allclose(rent[:5], 200.0)
+    np.testing.assert_allclose(rent[5:], 60.0)
+
+
+def test_least_hours_count_against_the_money_and_tokens_may_be_bought_with_it() -> None:
+    plain = lab(4, budget_usd_per_year=365 * 400.0)
+    quote = plain.market.quote[0].model_copy(update={"on_demand_minimum_hours": 24})
+    by_day = plain.model_copy(update={"market": plain.market.model_copy(update={"quote": (quote,)})})
+    # Every rented GPU is paid all day, 48 USD: 400 rent 8 1/3, which serve 5 x 12 + 8 1/3 x 12 hours.
+    run = live(by_day)
+    np.testing.assert_allclose(spent_on_rent(run), 400.0)
+    np.testing.assert_allclose(run.used.served_tokens / run.used.asked_tokens, (60 + 100) / 240)
+    # At 100 USD a million tokens nothing is left to buy any; without GPUs to rent all the money buys some.
+    fallback = ApiFallback(usd_per_million_prompt_tokens=100.0, usd_per_million_completion_tokens=100.0)
+    bought = live(plain.model_copy(update={"api_fallback": fallback}))
+    np.testing.assert_allclose(spent_on_rent(bought), 400.0)
+    assert not bought.books.cash_usd[:, Account.API].any()
+    elsewhere = live(plain.model_copy(update={"api_fallback": fallback}), cap_gpus=0.0)
+    np.testing.assert_allclose(elsewhere.books.cash_usd[:, Account.API], 400.0)
+    np.testing.assert_allclose(elsewhere.used.bought_tokens, 4e6)
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.floats(1e3, 4e5),
+    st.lists(st.tuples(st.integers(0, 399), st.integers(1, 12)), max_size=4),
+    st.lists(st.tuples(st.integers(0, 399), st.integers(1, 12)), max_size=4),
+    st.sampled_from([0.0, 0.5]),
+    st.integers(1, 40),
+)
+def test_discretionary_spend_never_exceeds_the_budget(
+    budget: float,
+    buys: list[tuple[int, int]],
+    leases: list[tuple[int, int]],
+    batch: float,
+    review_days: int,
+) -> None:
+    """Orders and serving by the hour, in every year from the start; running costs of what was ordered before may."""
+    due = ReleaseInputs(name="next", due=MONDAY + timedelta(days=90), train_days=30)
+    plain = lab(400, releases=(due,), budget_usd_per_year=budget)
+    demand = plain.demand.model_copy(
+        update={"growth_per_year": 2.0, "noise_sigma": 0.3, "batch": BatchInputs(share=batch, patience_days=3)}
+    )
+    market = plain.market.model_copy(update={"rental_noise_sigma": 0.3})
+    fallback = ApiFallback(usd_per_million_prompt_tokens=1.0, usd_per_million_completion_tokens=2.0)
+    scenario = plain.model_copy(update={"demand": demand, "market": market, "api_fallback": fallback})
+    run = live(scenario, buys=buys, leases=leases, review_days=review_days)
+    cash, used = run.books.cash_usd, run.used
+    rent = run.world.prices.rent_path(0, run.world.calendar.lived_indices)
+    serving = used.serving_billed_hours * rent + cash[:, Account.API]
+    chosen = serving + cash[:, Account.PURCHASE] + cash[:, Account.RESERVED]
+    for first in (0, 365):
+        assert chosen[first : first + 365].sum() <= budget * (1 + 1e-9)
+    # And all that was spent stays within it, where nothing more was agreed on than it holds.
+    if not any("exceeds the budget" in order.reason for order in run.orders):
+        work = (used.training_rented_hours.sum(axis=0) * rent).sum()
+        assert cash[:365, : len(FLOWS)].sum() <= budget * (1 + 1e-9) + 0.05 * work + 1e-6
