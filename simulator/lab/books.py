@@ -240,7 +240,7 @@ def _close_leases(world: World, leases: Sequence[Lease], cash: FloatArray, econo
     last = world.calendar.horizon_days - 1
     rent = world.prices.rents_on(world.calendar.index(last))
     for lease in leases:
-        remaining = max(lease.end_day - (last + 1), 0)
+        remaining = max(lease.end_day - max(last + 1, lease.first_day), 0)
         fetched = rent[lease.accelerator] * (1.0 - lease.discount) * (1.0 - world.scenario.ownership.resale_spread)
         debt = remaining * HOURS_PER_DAY * lease.gpus * max(lease.usd_per_gpu_hour - fetched, 0.0)
         cash[last, Account.CLOSING_LEASES] += debt

@@ -25,9 +25,11 @@ class Contracts:
         return round(self._scenario.ownership.useful_life_years * DAYS_PER_YEAR)
 
     def is_possible(self, order: Buy | Reserve | Sell, day: int) -> bool:
-        """Whole GPUs, of a kind there is; those to sell must be there, and not since today."""
+        """Whole GPUs, of a kind there is, from today on; those to sell must be there, and not since today."""
         if not (order.gpus > 0 and order.gpus % 1 == 0 and 0 <= order.accelerator < len(self._fleet.owned)):
             return False
+        if isinstance(order, Reserve):
+            return order.first_day is None or order.first_day >= day
         if not isinstance(order, Sell):
             return True
         for_sale = self._fleet.oldest(order.accelerator, order.gpus, day)
@@ -60,15 +62,16 @@ class Contracts:
         return Buy(order.accelerator, left, f"{order.reason}; {order.gpus} asked, cut to what the quarter had left")
 
     def sign(self, order: Reserve, day: int) -> Lease:
-        """A lease from today, at today's rent less the term's discount."""
+        """A lease from today or a later day, at today's rent less the term's discount."""
         rent = float(self._world.prices.rents_on(self._world.calendar.index(day))[order.accelerator])
         if not isfinite(rent):
             raise ValueError(f"{self._name(order)} is not on offer on day {day}")
         discount = self._scenario.market.discount(order.term_days)
-        price, end = rent * (1.0 - discount), day + order.term_days
-        lease = Lease(order.accelerator, order.gpus, price, discount, day, end)
-        self._fleet.commit(lease, day)
-        self._record(order, Tenure.RESERVED, day, day, end, order.gpus * price * HOURS_PER_DAY * order.term_days)
+        first = day if order.first_day is None else order.first_day
+        price, end = rent * (1.0 - discount), first + order.term_days
+        lease = Lease(order.accelerator, order.gpus, price, discount, first, end)
+        self._fleet.sign(lease)
+        self._record(order, Tenure.RESERVED, day, first, end, order.gpus * price * HOURS_PER_DAY * order.term_days)
         return lease
 
     def sell(self, order: Sell, day: int) -> None:

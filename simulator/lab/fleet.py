@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -96,9 +97,13 @@ class Fleet:
             wanted -= tranche.gpus
         return found
 
+    def sign(self, lease: Lease) -> None:
+        """A reserved term is agreed on: a debt from now on, whenever it begins."""
+        self.leases.append(lease)
+        self.commit(lease, lease.first_day)
+
     def begin(self, lease: Lease) -> None:
         """A reserved term starts and is paid, used or not."""
-        self.leases.append(lease)
         self.reserved[lease.accelerator].add(lease.first_day, lease.gpus)
         self._pay(lease, lease.first_day, lease.gpus)
 
@@ -114,10 +119,18 @@ class Fleet:
 class Holdings:
     """A fleet as a policy may see it: what is held and agreed on, and nothing to change it with."""
 
-    __slots__ = ("_fleet",)
+    __slots__ = ("_fleet", "_leaving")
 
-    def __init__(self, fleet: Fleet) -> None:
-        self._fleet = fleet
+    def __init__(self, fleet: Fleet, leaving: Sequence[tuple[int, Purchase]] = ()) -> None:
+        self._fleet, self._leaving = fleet, leaving
+
+    def without(self, tranches: Sequence[Purchase], day: int) -> Holdings:
+        """The same, if these owned GPUs were gone from a day on."""
+        return Holdings(self._fleet, (*self._leaving, *((day, tranche) for tranche in tranches)))
+
+    def leases(self, day: int) -> list[Lease]:
+        """Those signed that end after a day, whether they have begun or not."""
+        return [lease for lease in self._fleet.leases if lease.end_day > day]
 
     def owned_gpus(self, accelerator: int) -> float:
         """Owned GPUs of one kind today."""
@@ -142,8 +155,14 @@ class Holdings:
 
     def committed(self, days: IntArray) -> FloatArray:
         """GPUs held or on order for later days, less those sold or run out by then [accelerator, day]."""
-        return self._fleet.committed(days)
+        held = self._fleet.committed(days)
+        for first, tranche in self._leaving:
+            held[tranche.accelerator] -= tranche.gpus * ((days >= first) & (days < tranche.end_day))
+        return held
 
     def committed_as(self, worth: FloatArray, days: IntArray) -> FloatArray:
         """The same in GPUs of one kind, of which one of each kind is `worth` so many [day]."""
-        return self._fleet.committed_as(worth, days)
+        held = self._fleet.committed_as(worth, days)
+        for first, tranche in self._leaving:
+            held -= worth[tranche.accelerator] * tranche.gpus * ((days >= first) & (days < tranche.end_day))
+        return held

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from functools import partial
 from math import ceil
 
 import numpy as np
@@ -123,6 +124,8 @@ class Lab:
         self._open()
         for process in (self.market(), self.demand(), self.roadmap(), self.research(), self.procurement()):
             self.env.process(process)
+        if self.policy.procurement.order_days(self.scenario):
+            self.env.process(self.planned_reviews())
         while self.env.peek() < self.world.calendar.horizon_days:
             self.env.step()
             self.n_events += 1
@@ -173,13 +176,22 @@ class Lab:
             self.review()
             yield self.env.timeout(self.policy.procurement.review_days)
 
+    def planned_reviews(self) -> Process:
+        """On the days that procurement asked for beforehand, a review as well."""
+        for day in sorted({day for day in self.policy.procurement.order_days(self.scenario) if day > 0}):
+            yield self.env.timeout(day - self.today)
+            yield self._afternoon(_REVIEW_FLEET)
+            self.review()
+
     def review(self) -> None:
         """One review a day: every order becomes a process of its own, and what was planned is looked at again."""
         if self.reviewed_day == self.today:
             return
         self.reviewed_day = self.today
         self.replan()
-        for order in self.policy.procurement.review(self.observe(), self.forecast):
+        seen, procurement, refresh = self.observe(), self.policy.procurement, self.policy.refresh
+        orders = procurement.review if refresh is None else partial(refresh.orders, procurement)
+        for order in orders(seen, self.forecast):
             match order:
                 case Buy() if self.contracts.is_possible(order, self.today):
                     self.env.process(self.deliver(order))
@@ -253,8 +265,10 @@ class Lab:
         self.fleet.retire(place, self.today)
 
     def lease(self, order: Reserve) -> Process:
-        """Reserved GPUs start today and are paid for the whole term, used or not."""
+        """Reserved GPUs start today, or when it was agreed, and are paid for the whole term, used or not."""
         lease = self.contracts.sign(order, self.today)
+        if lease.first_day > self.today:
+            yield self.env.timeout(lease.first_day - self.today)
         self.fleet.begin(lease)
         yield self.env.timeout(order.term_days)
         self.fleet.end(lease)

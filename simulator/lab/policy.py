@@ -1,4 +1,4 @@
-"""A policy: how to choose a model, how to get GPUs, what demand to believe in, and when to change course."""
+"""A policy: what to train, how to get GPUs, what demand to believe in, when to change course or renew the fleet."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from typing import Annotated
 from pydantic import Field
 
 from simulator.lab.altered_forecast import Biased, Certain, PlainKinds, Quantile
+from simulator.lab.break_even import BreakEven
+from simulator.lab.fixed_plan import FixedPlan
 from simulator.lab.forecast import Forecast, Trend
+from simulator.lab.ladder import Ladder
 from simulator.lab.procurement import BuyToForecast, Newsvendor, Procurement, RentOnDemand, ReserveBase
 from simulator.lab.recipe import Erdil, FineTune, Fixed, LeverRecipe, Recipe
+from simulator.lab.refresh import Refresh
 from simulator.lab.replan import Replan
 from simulator.lab.routes import MAIN_LEVERS, Lever
 from simulator.world.inputs import Inputs
@@ -18,7 +22,7 @@ from simulator.world.inputs import Inputs
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Three parts, each an object with one question to answer, and a fourth if it may change course.
+    """Three parts, each an object with one question to answer; a fourth if it may change course, a fifth to renew GPUs.
 
     Write your own in plain Python.
 
@@ -34,6 +38,11 @@ class Policy:
     procurement: Procurement
     forecast: Forecast
     replan: Replan | None = None
+    refresh: Refresh | None = None
+
+
+ProcurementKinds = RentOnDemand | ReserveBase | BuyToForecast | Newsvendor | BreakEven | Ladder | FixedPlan
+"""The rules a scenario file may name."""
 
 
 class PolicyInputs(Inputs):
@@ -41,15 +50,14 @@ class PolicyInputs(Inputs):
 
     name: str = Field(min_length=1, description="what the policy is called in tables and pictures")
     recipe: Annotated[LeverRecipe | FineTune | Fixed | Erdil, Field(discriminator="kind")] = LeverRecipe()
-    procurement: Annotated[RentOnDemand | ReserveBase | BuyToForecast | Newsvendor, Field(discriminator="kind")] = (
-        RentOnDemand()
-    )
+    procurement: Annotated[ProcurementKinds, Field(discriminator="kind")] = RentOnDemand()
     forecast: Annotated[PlainKinds | Biased | Quantile | Certain, Field(discriminator="kind")] = Trend()
     replan: Replan | None = None
+    refresh: Refresh | None = None
 
     def policy(self) -> Policy:
         """The policy this table declares."""
-        return Policy(self.name, self.recipe, self.procurement, self.forecast, self.replan)
+        return Policy(self.name, self.recipe, self.procurement, self.forecast, self.replan, self.refresh)
 
 
 def default_policies() -> tuple[Policy, ...]:

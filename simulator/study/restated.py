@@ -12,7 +12,7 @@ from simulator.lab.policy import Policy, PolicyInputs
 from simulator.study.comparison import Comparison
 from simulator.study.files import StudyInputs, study_toml
 
-_PARTS = ("recipe", "procurement", "forecast", "replan")
+_PARTS = ("recipe", "procurement", "forecast", "replan", "refresh")
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
