@@ -12,7 +12,7 @@ import numpy as np
 from simulator.lab.forecast import Forecast
 from simulator.lab.need import Need, sampled, whole_gpus
 from simulator.lab.observation import Observation
-from simulator.lab.orders import Reserve
+from simulator.lab.orders import Lease, Reserve
 from simulator.laws.units import FloatArray, IntArray
 
 
@@ -57,18 +57,19 @@ class Base:
         """
         counted, today = [*ordered], observation.day
         next_review = today + self.review_days
-        held = sorted(observation.fleet.leases(today), key=lambda lease: (lease.end_day, lease.accelerator))
+        held = sorted(observation.fleet.leases(today), key=lambda lease: lease.end_day)
         counted += [
             Bound(lease.accelerator, lease.gpus, lease.end_day, lease.end_day + self.term_days)
             for lease in held
             if lease.end_day >= next_review
         ]
-        soon = (lease for lease in held if lease.end_day < next_review)
-        for day, ending in groupby(soon, lambda lease: lease.end_day):
+        for day, ending in groupby((lease for lease in held if lease.end_day < next_review), _end_day):
             need = self._need(observation, forecast, day, counted)
             if need is None:
                 continue
-            most = sum(lease.gpus / need.hours_for_one[lease.accelerator] for lease in ending)
+            # Less what an extra review, called by an event, has signed for already.
+            changes = [*((lease, 1) for lease in ending), *((lease, -1) for lease in held if lease.first_day == day)]
+            most = sum(sign * lease.gpus / need.hours_for_one[lease.accelerator] for lease, sign in changes)
             gpus = whole_gpus(min(need.short_of(self.quantile, hours), most))
             if gpus > 0:
                 counted.append(Bound(need.accelerator, gpus, day, day + self.term_days))
@@ -87,6 +88,10 @@ class Base:
         if need is None:
             return None
         return need._replace(committed=need.committed + bound_as(need, counted, days))
+
+
+def _end_day(lease: Lease) -> int:
+    return lease.end_day
 
 
 def bound_as(need: Need, counted: Sequence[Bound], days: IntArray) -> FloatArray:

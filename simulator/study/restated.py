@@ -53,6 +53,7 @@ def _said(part: object) -> str:
         return _ADDRESS.sub("", repr(part))
     # Sets come in any order; here they come in one.
     inputs = {
-        key: sorted(found) if isinstance(found, list) else found for key, found in part.model_dump(mode="json").items()
+        key: sorted(found) if isinstance(getattr(part, key), frozenset) else found
+        for key, found in part.model_dump(mode="json").items()
     }
     return f"{type(part).__qualname__} {json.dumps(inputs)}"
