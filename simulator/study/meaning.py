@@ -135,4 +135,6 @@ def plan_meaning(plan: FixedPlan) -> str:
         done.append(f"caps on-demand GPUs, from {last.date} on at {last.gpus:,}")
     dates = [order.date for order in plan.order]
     source = f" from {plan.csv}" if plan.csv else ""
-    return f"{len(dates):,} orders{source}, {min(dates)} to {max(dates)}: {', '.join(done)}"
+    return (
+        f"{len(dates):,} order{'' if len(dates) == 1 else 's'}{source}, {min(dates)} to {max(dates)}: {', '.join(done)}"
+    )

@@ -31,7 +31,33 @@ def read_plan(path: Path) -> list[tuple[int, dict[str, Any]]]:
 
     def begin(header: list[str]) -> TakeRow:
         for number, column in enumerate(header):
-            return int(cell) if column in ("gpus", "term_days") and _WHOLE.fullmatch(cell) else cell
+            if column not in _COLUMNS:
+                mean = nearest(column, _COLUMNS)
+                hint = f"; did you mean {mean!r}?" if mean else ""
+                raise HeaderError(f"has an unknown column {column!r}; there are {', '.join(_COLUMNS)}{hint}")
+            if column in header[:number]:
+                raise HeaderError(f"has the column {column!r} twice")
+        for column in _NEEDED:
+            place(header, column)
+
+        def take(number: int, row: list[str]) -> None:
+            if len(orders) == MOST_ORDERS:
+                raise ValueError(f"is one order too many: a plan has at most {MOST_ORDERS:,}")
+            order = {column: _value(column, cell) for column, cell in zip(header, row, strict=True) if cell}
+            _check(order)
+            orders.append((number, order))
+
+        return take
+
+    read_rows(path, begin)
+    if not orders:
+        raise TraceError(f"{path}: is empty: it needs a row per order")
+    return orders
+
+
+def _value(column: str, cell: str) -> object:
+    """As it would stand in a scenario file."""
+    return int(cell) if column in ("gpus", "term_days") and _WHOLE.fullmatch(cell) else cell
 
 
 def _check(order: Mapping[str, Any]) -> None:
