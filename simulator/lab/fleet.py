@@ -125,7 +125,7 @@ class Holdings:
         self._fleet, self._leaving = fleet, leaving
 
     def without(self, tranches: Sequence[Purchase], day: int) -> Holdings:
-        """The same, if these owned GPUs were gone from a day on."""
+        """The same, with these owned GPUs not committed any more from a day on."""
         return Holdings(self._fleet, (*self._leaving, *((day, tranche) for tranche in tranches)))
 
     def leases(self, day: int) -> list[Lease]:

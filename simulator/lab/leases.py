@@ -30,7 +30,7 @@ class Base:
     """GPUs to lease for a term: those that all but a part of its hours, the quietest, will need.
 
     A lease that ends before the next review is looked at now: what of it will be needed over a term from that day on
-    is signed for today, to begin when the old lease ends, on the kind that is then cheapest per token. Leases that
+    is signed for today, to begin when the old lease ends, on the kind cheapest per token today. Leases that
     end later are counted on for the whole term, since their turn will come: so no GPU is leased twice for one hour.
     """
 

@@ -17,13 +17,17 @@ from strategies import observed
 from simulator.lab.fleet import Fleet, Holdings
 from simulator.lab.forecast import Expected, Forecast
 from simulator.lab.lab import Lab, Run, simulate
+from simulator.lab.ladder import Ladder
 from simulator.lab.models import served_model
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Buy, CapRental, Order, Purchase, Sell
 from simulator.lab.policy import Policy
 from simulator.lab.procurement import BuyToForecast, Procurement, RentOnDemand, ReserveBase
+from simulator.lab.recipe import LeverRecipe, Recipe
 from simulator.lab.refresh import Refresh
+from simulator.lab.routes import MAIN_LEVERS
 from simulator.laws.precision import BF16
+from simulator.study.files import load_scenario
 from simulator.world.market import MarketEvent, Quote
 from simulator.world.scenario import OwnedInputs, Scenario
 from simulator.world.world import realize
@@ -60,8 +64,8 @@ def with_swift(plain: Scenario, times: float = 4.0, lead_days: float = 5.0, grow
     return plain.model_copy(update={"accelerator": (unit, fast), "market": market, "demand": demand})
 
 
-def live(scenario: Scenario, procurement: Procurement, refresh: Refresh | None) -> Run:
-    return simulate(scenario, Policy("by hand", FixedRecipe(), procurement, Expected(), refresh=refresh))
+def live(scenario: Scenario, procurement: Procurement, refresh: Refresh | None, recipe: Recipe | None = None) -> Run:
+    return simulate(scenario, Policy("by hand", recipe or FixedRecipe(), procurement, Expected(), refresh=refresh))
 
 
 def owned(run: Run, kind: int) -> np.ndarray:
@@ -207,3 +211,17 @@ def test_nothing_is_refreshed_before_anything_is_served() -> None:
     watched = Lab(realize(scenario), Policy("p", FixedRecipe(), Buyer(), Expected(), refresh=Refresh()))
     seen = replace(watched.observe(), serving=None)
     assert Refresh().orders(Buyer(), seen, Expected()) == [Buy(0, 1, "told to"), CapRental(7)]
+
+
+@pytest.mark.parametrize("rule", [BuyToForecast(), Ladder()], ids=str)
+def test_a_refreshed_fleet_keeps_the_books_and_does_not_know_where_the_simulation_ends(rule: Procurement) -> None:
+    # On the frontier lab, whose next generation comes after eight months: old GPUs are sold as it is delivered.
+    long, short = (
+        live(load_scenario("frontier_lab", [f"horizon_days={days}"]), rule, Refresh(), LeverRecipe(levers=MAIN_LEVERS))
+        for days in (500, 450)
+    )
+    assert any(order.usd < 0.0 for order in short.orders)
+    assert [order for order in long.orders if order.day < 450] == list(short.orders)
+    cash, economic = long.books.cash_usd, long.books.economic_usd
+    assert cash.sum() == pytest.approx(economic.sum(), abs=1e-9 * np.abs(cash).sum())
+    assert (long.used.owned_gpus >= 0.0).all()

@@ -63,7 +63,7 @@ def test_a_good_plan_through_the_command_line(scenario: Path, labspend: Labspend
         "sells 4 H100, caps on-demand GPUs, from 2026-06-01 on at 64"
     ) in checked.stdout
     assert "by plan retires and replaces GPUs" in checked.stdout
-    ran = labspend("compare", scenario, "--out", "results")
+    ran = labspend("compare", scenario, "--out", "results", "--policy", "by plan", "--replications", "1")
     assert ran.returncode == 0, ran.stderr
     orders = pd.read_csv(tmp_path / "results" / "orders.csv")
     told = orders[orders.replication == 0][["date", "gpus", "reason"]].to_numpy().tolist()
