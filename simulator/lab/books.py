@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from simulator.lab.accounts import Account, Use
 from simulator.lab.dispatch import Dispatch
 from simulator.lab.fleet import Fleet
 from simulator.lab.orders import Lease, Purchase
+from simulator.lab.payments import Loan, all_in_usd, price_payments
 from simulator.laws.units import (
     DAYS_PER_YEAR,
     HOURS_PER_DAY,
@@ -66,6 +68,13 @@ class Books:
     releases: tuple[ReleaseCost, ...]
 
 
+class _HeldCost(NamedTuple):
+    """Cost of the GPUs held [kind, day] in USD: of every hour alike, and of the hours they are busy alone."""
+
+    all_day: FloatArray
+    busy: FloatArray
+
+
 def settle(world: World, fleet: Fleet, used: Dispatch, runs: Sequence[TrainingRun]) -> Books:
     """Turn GPU-hours, prices and the fleet's history into money, in one pass."""
     n_days = world.calendar.horizon_days
@@ -76,45 +85,73 @@ def settle(world: World, fleet: Fleet, used: Dispatch, runs: Sequence[TrainingRu
     training_unit = _charge_held(used, held_cost, economic)
     _charge_rented(world, used, cash, economic, training_unit)
     releases = _charge_releases(world, used, runs, training_unit, cash, economic)
-    _close_leases(world, fleet.leases, cash, economic)
+    _lease(world, fleet.leases, cash, economic)
     return Books(cash, economic, releases)
 
 
-def _held(world: World, fleet: Fleet, used: Dispatch, cash: FloatArray) -> FloatArray:
-    """Cost of the GPUs held, used or not [kind, day]; posts their cash accounts."""
+def _held(world: World, fleet: Fleet, used: Dispatch, cash: FloatArray) -> _HeldCost:
+    """Cost of the GPUs held, used or not; posts their cash accounts."""
     scenario, lived, own = world.scenario, world.calendar.lived, world.scenario.ownership
     usd_per_kwh = world.prices.electricity_usd_per_kwh[lived]
-    cost = np.zeros_like(used.owned_gpus)
+    cost = _HeldCost(np.zeros_like(used.owned_gpus), np.zeros_like(used.owned_gpus))
     for row, kind in enumerate(used.kinds):
         leased = fleet.lease_usd_per_day[kind].path(cash.shape[0])
         rated_kw = used.owned_gpus[row] * scenario.accelerators[kind].server_power_kw
         power = rated_kw * own.kwh_per_rated_kw_day * usd_per_kwh
+        if own.idle_draw is not None:
+            saved = rated_kw * (own.idle_saving_kwh_per_rated_kw_hour * HOURS_PER_DAY) * usd_per_kwh
+            busy = _per_hour(used.busy_hours[row], used.held_hours[row])
+            power -= saved * (1.0 - busy)
+            cost.busy[row] = saved * busy
         hosting = rated_kw * own.hosting_usd_per_kw_day
-        cost[row] = leased + power + hosting
+        cost.all_day[row] = leased + power + hosting - cost.busy[row]
         cash[:, Account.RESERVED] += leased
         cash[:, Account.POWER] += power
         cash[:, Account.HOSTING] += hosting
     bought = {purchase.accelerator for purchase in fleet.purchases}
     list_price = {kind: world.prices.purchase_path(kind, world.calendar.lived_indices) for kind in bought}
     for purchase in fleet.purchases:
-        kind = purchase.accelerator
-        _own(world, purchase, list_price[kind], cost[used.kinds.index(kind)], cash)
+        row = cost.all_day[used.kinds.index(purchase.accelerator)]
+        _pay(own, purchase, row, cash)
+        if purchase.first_day < cash.shape[0]:
+            _own(world, purchase, list_price[purchase.accelerator], row, cash)
     return cost
 
 
+def _pay(own: OwnershipInputs, purchase: Purchase, cost: FloatArray, cash: FloatArray) -> None:
+    """What is paid for a tranche and when, its loan, and what of both is open at the end; interest joins the cost."""
+    n_days = cash.shape[0]
+    payments = price_payments(own, purchase)
+    for day, usd in payments:
+        if day < n_days:
+            cash[day, Account.PURCHASE] += usd
+    is_delivered = bool(payments) and purchase.first_day < n_days
+    due = all_in_usd(own, purchase) if is_delivered else 0.0
+    paid = sum(usd for day, usd in payments if day < n_days)
+    if due != paid:
+        cash[-1, Account.CLOSING_PAYMENTS] += due - paid
+    loan = Loan.of(own, purchase)
+    if loan is not None:
+        principal, interest, accrued = loan.principal(n_days), loan.interest(n_days), loan.accrued(n_days)
+        cash[:, Account.LOAN] += principal
+        cash[:, Account.INTEREST] += interest
+        cash[-1, Account.CLOSING_LOANS] += float(accrued.sum() - interest.sum() - principal.sum())
+        cost += accrued
+
+
 def _own(world: World, purchase: Purchase, list_price: FloatArray, cost: FloatArray, cash: FloatArray) -> None:
-    """Value loss and upkeep of one tranche, added to the cost of its kind; posts what was paid, got back and left."""
+    """Value loss and upkeep of one tranche, added to the cost of its kind; posts what was got back and is left."""
     n_days, own = cash.shape[0], world.scenario.ownership
     first, end = max(purchase.first_day, 0), purchase.end_day
     bid = resale_bid_usd(own, purchase, list_price)
     held = bid[: end - first]
-    all_in_usd = purchase.gpus * purchase.paid_usd_per_gpu * own.all_in_factor
-    brought_in = purchase.first_day < 0
-    cash[first, Account.OPENING_FLEET if brought_in else Account.PURCHASE] += held[0] if brought_in else all_in_usd
-    upkeep = all_in_usd * own.maintenance_per_year / DAYS_PER_YEAR
+    brought_in = purchase.ordered_day is None
+    if brought_in:
+        cash[first, Account.OPENING_FLEET] += held[0]
+    upkeep = purchase.gpus * own.upkeep_usd_per_day(purchase.paid_usd_per_gpu)
     cash[first:end, Account.MAINTENANCE] += upkeep
     cost[first:end] += upkeep
-    cost[first] += 0.0 if brought_in else all_in_usd - held[0]
+    cost[first] += 0.0 if brought_in else all_in_usd(own, purchase) - held[0]
     cost[first + 1 : end] += held[:-1] - held[1:]
     if end < n_days:
         cash[end, Account.RESALE] -= bid[end - first]
@@ -147,17 +184,17 @@ def _value_left(own: OwnershipInputs, n_days: int) -> FloatArray:
     return np.power(10.0, -own.value_fall_oom_per_year / DAYS_PER_YEAR * np.arange(n_days))
 
 
-def _charge_held(used: Dispatch, cost: FloatArray, economic: FloatArray) -> FloatArray:
+def _charge_held(used: Dispatch, cost: _HeldCost, economic: FloatArray) -> FloatArray:
     """Split the cost of GPUs held by the hours used; returns training's part [kind, day]."""
-    held = used.held_hours
-    per_hour = np.divide(cost, held, out=np.zeros_like(cost), where=held > 0.0)
+    per_hour = _per_hour(cost.all_day, used.held_hours) + _per_hour(cost.busy, used.busy_hours)
     training = per_hour * used.training_sunk_hours
     serving = (per_hour * used.serving_sunk_hours).sum(axis=0)
     research = (per_hour * used.research_sunk_hours).sum(axis=0)
     economic[:, Use.TRAINING] += training.sum(axis=0)
     economic[:, Use.SERVING] += serving
     economic[:, Use.RESEARCH] += research
-    economic[:, Use.IDLE] += cost.sum(axis=0) - training.sum(axis=0) - serving - research
+    in_all = cost.all_day.sum(axis=0) + cost.busy.sum(axis=0)
+    economic[:, Use.IDLE] += in_all - training.sum(axis=0) - serving - research
     return training
 
 
@@ -179,6 +216,10 @@ def _charge_rented(world: World, used: Dispatch, cash: FloatArray, economic: Flo
     economic[:, Use.RESEARCH] += researched + on_spot
 
 
+def _per_hour(cost: FloatArray, hours: FloatArray) -> FloatArray:
+    return np.divide(cost, hours, out=np.zeros_like(cost), where=hours > 0.0)
+
+
 def _at(price: FloatArray, hours: FloatArray) -> FloatArray:
     """price x hours, nothing where nothing was used: what is not on offer has no finite price."""
     return np.multiply(price, hours, out=np.zeros_like(hours), where=hours > 0.0)
@@ -195,10 +236,13 @@ def _charge_releases(
     """Data bought, the cost of each release, and the part of a model that has not yet been used up."""
     n_days = cash.shape[0]
     hours = used.training_sunk_hours + used.training_rented_hours
-    per_hour = np.divide(training, hours, out=np.zeros_like(training), where=hours > 0.0)
+    per_hour = _per_hour(training, hours)
     serving = economic[:, Use.SERVING].copy()
     costs = []
     for run in runs:
+        if run.first_day >= n_days:  # it waited for GPUs in vain
+            costs.append(ReleaseCost(0.0, 0.0, 0.0))
+            continue
         cash[run.first_day, Account.DATA] += run.data_usd
         economic[run.first_day, Use.TRAINING] += run.data_usd
         trained = float(per_hour[used.kinds.index(run.accelerator)] @ run.gpu_hours(n_days)) + run.data_usd
@@ -231,17 +275,32 @@ def _planned_for_rerun(run: TrainingRun, runs: Sequence[TrainingRun]) -> float:
     return run.planned_after(min(rerun.deploy_day for rerun in reruns)) if reruns else 0.0
 
 
-def _close_leases(world: World, leases: Sequence[Lease], cash: FloatArray, economic: FloatArray) -> None:
-    """A lease that runs on is a debt: what is still to be paid, less what subletting it would bring.
+def _lease(world: World, leases: Sequence[Lease], cash: FloatArray, economic: FloatArray) -> None:
+    """What of a lease is paid upfront, and what is owed for it at either end of the window.
 
-    Subletting fetches today's price of a lease of its own term less the resale spread, and never makes a lease
-    an asset: so a lease signed in the last week cannot lower the total.
+    A lease that runs on is a debt: what is still to be paid, less what subletting it would bring. Subletting fetches
+    that day's price of a lease of its own term less the resale spread, and no more than was agreed: so a lease signed
+    in the last week cannot lower the total.
     """
     last = world.calendar.horizon_days - 1
-    rent = world.prices.rents_on(world.calendar.index(last))
+    opening, closing = (world.prices.rents_on(world.calendar.index(day)) for day in (0, last))
     for lease in leases:
-        remaining = max(lease.end_day - max(last + 1, lease.first_day), 0)
-        fetched = rent[lease.accelerator] * (1.0 - lease.discount) * (1.0 - world.scenario.ownership.resale_spread)
-        debt = remaining * HOURS_PER_DAY * lease.gpus * max(lease.usd_per_gpu_hour - fetched, 0.0)
-        cash[last, Account.CLOSING_LEASES] += debt
+        first, has_begun = lease.first_day, lease.first_day <= last
+        prepaid = lease.upfront_share * lease.usd_per_day if has_begun else 0.0
+        if prepaid > 0.0:
+            cash[first : lease.end_day, Account.RESERVED] -= prepaid
+            cash[first, Account.RESERVED] += prepaid * (lease.end_day - first)
+        left = max(lease.end_day - max(last + 1, first), 0)
+        debt = left * _above_market(world, lease, closing)
+        cash[last, Account.CLOSING_LEASES] += debt - left * prepaid
         economic[last, Use.IDLE] += debt
+        if lease.first_day < 0:
+            debt = lease.end_day * _above_market(world, lease, opening)
+            cash[0, Account.OPENING_LEASES] -= debt
+            economic[0, Use.IDLE] -= debt
+
+
+def _above_market(world: World, lease: Lease, rent: FloatArray) -> float:
+    """What a lease costs a day beyond what subletting it would bring [USD]."""
+    fetched = rent[lease.accelerator] * (1.0 - lease.discount) * (1.0 - world.scenario.ownership.resale_spread)
+    return HOURS_PER_DAY * lease.gpus * max(lease.usd_per_gpu_hour - fetched, 0.0)

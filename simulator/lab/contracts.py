@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isfinite
 
 from simulator.lab.books import resale_bid_on_day_usd
 from simulator.lab.fleet import Fleet
+from simulator.lab.limits import Allowed, Limits
 from simulator.lab.orders import Buy, Lease, OrderRecord, Purchase, Reserve, Sell, Tenure
-from simulator.laws.units import DAYS_PER_YEAR, HOURS_PER_DAY
+from simulator.laws.units import DAYS_PER_YEAR
 from simulator.world.calendar import DAYS_PER_QUARTER
 from simulator.world.world import World
 
 
 class Contracts:
-    """What was ordered, sold and signed for one fleet in one world."""
+    """What was ordered, sold and signed for one fleet in one world; the record of what cannot be had says why."""
 
     def __init__(self, world: World, fleet: Fleet) -> None:
         self.records: list[OrderRecord] = []
+        self.limits = Limits(world, fleet)
         self._world, self._scenario, self._fleet = world, world.scenario, fleet
 
     @property
@@ -25,74 +28,111 @@ class Contracts:
         return round(self._scenario.ownership.useful_life_years * DAYS_PER_YEAR)
 
     def is_possible(self, order: Buy | Reserve | Sell, day: int) -> bool:
-        """Whole GPUs, of a kind there is, from today on; those to sell must be there, and not since today."""
-        if not (order.gpus > 0 and order.gpus % 1 == 0 and 0 <= order.accelerator < len(self._fleet.owned)):
+        """Whole GPUs, of a kind there is, from today on: anything else is a mistake of the policy, not of its plans."""
+        if isinstance(order, Reserve) and order.first_day is not None and order.first_day < day:
             return False
-        if isinstance(order, Reserve):
-            return order.first_day is None or order.first_day >= day
-        if not isinstance(order, Sell):
-            return True
-        for_sale = self._fleet.oldest(order.accelerator, order.gpus, day)
-        return sum(tranche.gpus for _, tranche in for_sale) == order.gpus
+        return order.gpus > 0 and order.gpus % 1 == 0 and 0 <= order.accelerator < len(self._fleet.owned)
 
-    def buy(self, order: Buy, day: int) -> Purchase:
-        """A tranche at today's price, to arrive after the market's lead time."""
-        price = self._list_price(order.accelerator, day)
-        if not isfinite(price):
-            raise ValueError(f"{self._name(order)} is not for sale on day {day}")
-        arrives = day + self._world.purchase_lead_days(day)
-        sold = arrives + self.useful_life_days
-        purchase = Purchase(order.accelerator, order.gpus, price, arrives, sold)
-        self._fleet.commit(purchase, day + round(self._scenario.market.lead_days))
-        usd = order.gpus * price * self._scenario.ownership.all_in_factor
-        self._record(order, Tenure.OWNED, day, arrives, sold, usd)
-        return purchase
+    def buy(self, order: Buy, day: int) -> int | None:
+        """A tranche at today's price, in service after the market's lead time and its installation.
 
-    def as_supplied(self, order: Buy, day: int) -> Buy:
-        """The order, cut to what can still be ordered of its kind this quarter."""
-        name, quarter = self._name(order), day // DAYS_PER_QUARTER
-        limit = float(self._scenario.supply.purchase_gpus[order.accelerator, quarter])
-        if not isfinite(limit):
-            return order
-        made = (past for past in self.records if past.tenure is Tenure.OWNED and past.accelerator == name)
-        ordered = (past.gpus for past in made if past.usd >= 0.0 and past.day // DAYS_PER_QUARTER == quarter)
-        left = int(limit) - sum(ordered)
-        if order.gpus <= left:
-            return order
-        return Buy(order.accelerator, left, f"{order.reason}; {order.gpus} asked, cut to what the quarter had left")
+        Returns its place among the fleet's purchases; None if nothing of it can be had.
+        """
+        price, installed = self._list_price(order.accelerator, day), self._scenario.ownership.installation_days
+        first_day = day + self._world.purchase_lead_days(day) + installed
+        end_day = first_day + self.useful_life_days
+        asked = Purchase(order.accelerator, order.gpus, price, first_day, end_day, day)
+        allowed = Allowed(0, "is for sale: nothing") if not isfinite(price) else self._had(asked, day)
+        bought = replace(asked, gpus=allowed.gpus)
+        usd = bought.gpus * price * self._scenario.ownership.all_in_factor if bought.gpus else 0.0
+        self._record(order, Tenure.OWNED, allowed, day, first_day, end_day, usd)
+        if not bought.gpus:
+            return None
+        self.limits.owe(bought)
+        return self._fleet.order(bought, day + round(self._scenario.market.lead_days) + installed)
 
-    def sign(self, order: Reserve, day: int) -> Lease:
-        """A lease from today or a later day, at today's rent less the term's discount."""
+    def sign(self, order: Reserve, day: int) -> Lease | None:
+        """A lease from today or a later day, at today's rent less the term's discount; None if none can be had."""
         rent = float(self._world.prices.rents_on(self._world.calendar.index(day))[order.accelerator])
-        if not isfinite(rent):
-            raise ValueError(f"{self._name(order)} is not on offer on day {day}")
-        discount = self._scenario.market.discount(order.term_days)
-        first = day if order.first_day is None else order.first_day
-        price, end = rent * (1.0 - discount), first + order.term_days
-        lease = Lease(order.accelerator, order.gpus, price, discount, first, end)
-        self._fleet.sign(lease)
-        self._record(order, Tenure.RESERVED, day, first, end, order.gpus * price * HOURS_PER_DAY * order.term_days)
-        return lease
+        term = self._scenario.market.term(order.term_days)
+        first_day = day if order.first_day is None else order.first_day
+        price, end = rent * (1.0 - term.discount), first_day + order.term_days
+        asked = Lease(order.accelerator, order.gpus, price, term.discount, first_day, end, term.upfront_share)
+        allowed = Allowed(0, "is on offer: nothing") if not isfinite(rent) else self.limits.allowed(asked)
+        signed = replace(asked, gpus=allowed.gpus)
+        usd = signed.usd_per_day * order.term_days if signed.gpus else 0.0
+        self._record(order, Tenure.RESERVED, allowed, day, first_day, end, usd)
+        if not signed.gpus:
+            return None
+        self.limits.owe(signed)
+        self._fleet.sign(signed)
+        return signed
 
     def sell(self, order: Sell, day: int) -> None:
         """GPUs leave this afternoon at today's bid."""
         new = self._list_price(order.accelerator, day)
         sold = self._fleet.sell(order.accelerator, order.gpus, day)
         usd = sum(resale_bid_on_day_usd(self._scenario.ownership, tranche, day, new) for tranche in sold)
-        self._record(order, Tenure.OWNED, day, day, day, -usd)
+        allowed = Allowed(sum(tranche.gpus for tranche in sold), "is there to be sold")
+        self._record(order, Tenure.OWNED, allowed, day, day, day, -usd)
+
+    def limit_rental(self, day: int, days_to_review: int) -> None:
+        """Where money is limited, what is left of it may be rented for; what is lacking is told."""
+        if self.limits.bound_money:
+            self._fleet.rental_usd_per_day.set(day, self.limits.rental_usd_per_day(days_to_review))
+            if self.limits.overrun_usd:
+                told = f"what is agreed on exceeds the budget of the year by {self.limits.overrun_usd:,.0f} USD"
+                self.records.append(OrderRecord(day, "", Tenure.ON_DEMAND, 0, 0, day, day, 0.0, told, self._seen(day)))
+
+    def _had(self, asked: Purchase, day: int) -> Allowed:
+        """How many GPUs supply, power and money leave."""
+        found, limit = self.limits.allowed(asked), self._scenario.supply.purchase_gpus
+        left = float(limit[asked.accelerator, day // DAYS_PER_QUARTER])
+        if isfinite(left):
+            quarter = day // DAYS_PER_QUARTER
+            ordered = (
+                past.gpus
+                for past in self._fleet.purchases
+                if past.accelerator == asked.accelerator
+                and past.ordered_day is not None
+                and past.ordered_day // DAYS_PER_QUARTER == quarter
+            )
+            supplied = max(int(left) - sum(ordered), 0)
+            found = min(found, Allowed(supplied, "the quarter had left"), key=lambda each: each.gpus)
+        return found
 
     def _list_price(self, accelerator: int, day: int) -> float:
         return float(self._world.prices.purchases_on(self._world.calendar.index(day))[accelerator])
 
-    def _name(self, order: Buy | Reserve | Sell) -> str:
-        return self._scenario.accelerators[order.accelerator].name
-
-    def _record(
-        self, order: Buy | Reserve | Sell, tenure: Tenure, day: int, first_day: int, end_day: int, usd: float
-    ) -> None:
+    def _seen(self, day: int) -> str:
         index = self._world.calendar.index(day)
         week = min(index, 7)
-        seen = f"{self._world.meter.mean(index - week, index):.3g} tokens a day last week" if week else "no meter yet"
+        return f"{self._world.meter.mean(index - week, index):.3g} tokens a day last week" if week else "no meter yet"
+
+    def _record(
+        self,
+        order: Buy | Reserve | Sell,
+        tenure: Tenure,
+        allowed: Allowed,
+        day: int,
+        first_day: int,
+        end_day: int,
+        usd: float,
+    ) -> None:
+        name, cut = self._scenario.accelerators[order.accelerator].name, ""
+        if allowed.gpus < order.gpus:
+            cut = f"; {order.gpus} asked, cut to what {allowed.limit}"
         self.records.append(
-            OrderRecord(day, self._name(order), tenure, order.gpus, first_day, end_day, usd, order.reason, seen)
+            OrderRecord(
+                day,
+                name,
+                tenure,
+                order.gpus,
+                allowed.gpus,
+                first_day,
+                end_day,
+                usd,
+                order.reason + cut,
+                self._seen(day),
+            )
         )

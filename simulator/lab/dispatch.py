@@ -62,6 +62,11 @@ class Dispatch:
         """GPU-hours owned or reserved, used or not [kind, day]."""
         return HOURS_PER_DAY * (self.owned_gpus + self.reserved_gpus)
 
+    @property
+    def busy_hours(self) -> FloatArray:
+        """GPU-hours of those held that were used [kind, day]."""
+        return self.training_sunk_hours + self.serving_sunk_hours + self.research_sunk_hours
+
 
 @dataclass(frozen=True, slots=True)
 class _Load:
@@ -93,8 +98,9 @@ def dispatch(world: World, fleet: Fleet, workload: Workload) -> Dispatch:
     owned, reserved, training = (
         _paths(levels, kinds, n_days) for levels in (fleet.owned, fleet.reserved, fleet.training)
     )
-    training_sunk = np.minimum(training, owned + reserved)
-    left = owned + reserved - training_sunk
+    working = owned * fleet.working_share + reserved
+    training_sunk = np.minimum(training, working)
+    left = working - training_sunk
     model = workload.model_in_service.path(n_days).astype(np.int64)
     speeds, replicas = _speeds(workload, len(scenario.accelerators))
     serving_rental = workload.serving_rental.path(n_days).astype(np.int64)

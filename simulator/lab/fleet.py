@@ -9,53 +9,80 @@ import numpy as np
 
 from simulator.lab.level import Level, Schedule
 from simulator.lab.orders import Lease, Purchase
-from simulator.laws.units import HOURS_PER_DAY, FloatArray, IntArray
+from simulator.laws.units import FloatArray, IntArray
 
 
 class Fleet:
-    """Levels of owned, reserved and training GPUs by accelerator; rented ones follow the day's need."""
+    """Levels of owned, reserved and training GPUs by accelerator; rented ones follow the day's need.
 
-    def __init__(self, n_accelerators: int) -> None:
+    Of those owned only `working_share` can be counted on at any time; the others are being repaired.
+    """
+
+    def __init__(self, n_accelerators: int, working_share: float = 1.0) -> None:
         self.owned = [Level() for _ in range(n_accelerators)]
         self.reserved = [Level() for _ in range(n_accelerators)]
         self.lease_usd_per_day = [Level() for _ in range(n_accelerators)]
         self.training = [Level() for _ in range(n_accelerators)]
         self.rental_cap = Level(np.inf)
+        self.rental_usd_per_day = Level(np.inf)
         self.purchases: list[Purchase] = []
+        """Delivered, sold or still to come."""
         self.leases: list[Lease] = []
+        self.working_share = working_share
         self._n_accelerators = n_accelerators
-        self._committed: dict[int, Schedule] = {}
+        self._owned: dict[int, Schedule] = {}
+        self._leased: dict[int, Schedule] = {}
 
     def kinds(self) -> list[int]:
-        """Accelerators that were ever held, or trained on."""
+        """Accelerators that were ever held or paid for, or trained on."""
         held = zip(self.owned, self.reserved, self.training, strict=True)
-        return [kind for kind, levels in enumerate(held) if not all(level.is_zero for level in levels)]
+        used = {kind for kind, levels in enumerate(held) if not all(level.is_zero for level in levels)}
+        return sorted(used | {purchase.accelerator for purchase in self.purchases})
 
     def commit(self, bound: Purchase | Lease, expected_day: int) -> None:
         """GPUs agreed on: later reviews count on them from the day they are expected, late or not."""
-        schedule = self._committed.setdefault(bound.accelerator, Schedule())
+        schedules = self._owned if isinstance(bound, Purchase) else self._leased
+        schedule = schedules.setdefault(bound.accelerator, Schedule())
         schedule.add(expected_day, bound.gpus)
         schedule.add(bound.end_day, -bound.gpus)
 
     def committed(self, days: IntArray) -> FloatArray:
-        """GPUs held or on order for later days, less those sold or run out by then [accelerator, day]."""
+        """Working GPUs held or on order for later days, less those sold or run out by then [accelerator, day]."""
         held = np.zeros((self._n_accelerators, days.size))
-        for kind, schedule in self._committed.items():
-            held[kind] = schedule.at(days)
+        for schedules, share in ((self._owned, self.working_share), (self._leased, 1.0)):
+            for kind, schedule in schedules.items():
+                held[kind] += share * schedule.at(days)
         return held
 
     def committed_as(self, worth: FloatArray, days: IntArray) -> FloatArray:
         """The same in GPUs of one kind, of which one of each kind is `worth` so many [day]."""
         held = np.zeros(days.size)
-        for kind, schedule in self._committed.items():
-            held += worth[kind] * schedule.at(days)
+        for schedules, share in ((self._owned, self.working_share), (self._leased, 1.0)):
+            for kind, schedule in schedules.items():
+                held += (worth[kind] * share) * schedule.at(days)
         return held
 
-    def deliver(self, purchase: Purchase) -> int:
-        """Owned GPUs go into service; returns their place among the purchases."""
+    def most_owned(self, worth: FloatArray, first_day: int, end_day: int) -> float:
+        """The most that owned GPUs will amount to on any day of a span, where one of each kind is `worth` so much."""
+        changes = {day for schedule in self._owned.values() for day in schedule.days if first_day < day < end_day}
+        days = np.array([first_day, *sorted(changes)])
+        amounts = (worth[kind] * schedule.at(days) for kind, schedule in self._owned.items())
+        return float(sum(amounts, np.zeros(days.size)).max())
+
+    def order(self, purchase: Purchase, expected_day: int) -> int:
+        """A tranche is agreed on; returns its place among the purchases."""
         self.purchases.append(purchase)
-        self.owned[purchase.accelerator].add(max(purchase.first_day, 0), purchase.gpus)
+        self.commit(purchase, expected_day)
         return len(self.purchases) - 1
+
+    def deliver(self, place: int) -> None:
+        """Owned GPUs go into service."""
+        purchase = self.purchases[place]
+        self.owned[purchase.accelerator].add(max(purchase.first_day, 0), purchase.gpus)
+
+    def working(self, accelerator: int) -> float:
+        """GPUs of one kind that are held and in order today."""
+        return self.owned[accelerator].value * self.working_share + self.reserved[accelerator].value
 
     def retire(self, place: int, day: int) -> None:
         """Owned GPUs leave at the end of their useful life, those that have not been sold before."""
@@ -74,8 +101,8 @@ class Fleet:
                 self.purchases[place] = replace(whole, gpus=whole.gpus - part.gpus)
                 self.purchases.append(gone)
             self.owned[accelerator].add(day, -part.gpus)
-            self._committed[accelerator].add(day, -part.gpus)
-            self._committed[accelerator].add(whole.end_day, part.gpus)
+            self._owned[accelerator].add(day, -part.gpus)
+            self._owned[accelerator].add(whole.end_day, part.gpus)
             sold.append(gone)
         return sold
 
@@ -100,20 +127,18 @@ class Fleet:
     def sign(self, lease: Lease) -> None:
         """A reserved term is agreed on: a debt from now on, whenever it begins."""
         self.leases.append(lease)
-        self.commit(lease, lease.first_day)
+        self.commit(lease, max(lease.first_day, 0))
 
     def begin(self, lease: Lease) -> None:
         """A reserved term starts and is paid, used or not."""
-        self.reserved[lease.accelerator].add(lease.first_day, lease.gpus)
-        self._pay(lease, lease.first_day, lease.gpus)
+        first_day = max(lease.first_day, 0)
+        self.reserved[lease.accelerator].add(first_day, lease.gpus)
+        self.lease_usd_per_day[lease.accelerator].add(first_day, lease.usd_per_day)
 
     def end(self, lease: Lease) -> None:
         """A reserved term is over."""
         self.reserved[lease.accelerator].add(lease.end_day, -lease.gpus)
-        self._pay(lease, lease.end_day, -lease.gpus)
-
-    def _pay(self, lease: Lease, day: int, gpus: int) -> None:
-        self.lease_usd_per_day[lease.accelerator].add(day, gpus * lease.usd_per_gpu_hour * HOURS_PER_DAY)
+        self.lease_usd_per_day[lease.accelerator].add(lease.end_day, -lease.usd_per_day)
 
 
 class Holdings:
@@ -132,6 +157,11 @@ class Holdings:
         """Those signed that end after a day, whether they have begun or not."""
         return [lease for lease in self._fleet.leases if lease.end_day > day]
 
+    @property
+    def working_share(self) -> float:
+        """Part of the owned GPUs that can be counted on."""
+        return self._fleet.working_share
+
     def owned_gpus(self, accelerator: int) -> float:
         """Owned GPUs of one kind today."""
         return self._fleet.owned[accelerator].value
@@ -139,6 +169,10 @@ class Holdings:
     def reserved_gpus(self, accelerator: int) -> float:
         """Reserved GPUs of one kind today."""
         return self._fleet.reserved[accelerator].value
+
+    def working_gpus(self, accelerator: int) -> float:
+        """GPUs of one kind that are held and in order today."""
+        return self._fleet.working(accelerator)
 
     def oldest(self, accelerator: int, gpus: float, day: int) -> list[Purchase]:
         """The owned GPUs of one kind that would be sold first, at most so many, by tranche; not those of today."""
@@ -154,15 +188,17 @@ class Holdings:
         return self._fleet.rental_cap.value
 
     def committed(self, days: IntArray) -> FloatArray:
-        """GPUs held or on order for later days, less those sold or run out by then [accelerator, day]."""
+        """Working GPUs held or on order for later days, less those sold or run out by then [accelerator, day]."""
         held = self._fleet.committed(days)
         for first, tranche in self._leaving:
-            held[tranche.accelerator] -= tranche.gpus * ((days >= first) & (days < tranche.end_day))
+            there = (days >= first) & (days < tranche.end_day)
+            held[tranche.accelerator] -= self.working_share * tranche.gpus * there
         return held
 
     def committed_as(self, worth: FloatArray, days: IntArray) -> FloatArray:
         """The same in GPUs of one kind, of which one of each kind is `worth` so many [day]."""
         held = self._fleet.committed_as(worth, days)
         for first, tranche in self._leaving:
-            held -= worth[tranche.accelerator] * tranche.gpus * ((days >= first) & (days < tranche.end_day))
+            there = (days >= first) & (days < tranche.end_day)
+            held -= (worth[tranche.accelerator] * self.working_share) * tranche.gpus * there
         return held

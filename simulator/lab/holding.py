@@ -5,16 +5,14 @@ from __future__ import annotations
 from simulator.lab.books import resale_bid_on_day_usd
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Purchase
-from simulator.laws.units import DAYS_PER_YEAR
 
 
 def running_usd_per_day(observation: Observation, tranche: Purchase) -> float:
-    """Power at today's tariff, hosting and maintenance of a tranche [USD a day]."""
+    """Power at today's tariff, hosting and upkeep of a tranche [USD a day]."""
     scenario, own = observation.scenario, observation.scenario.ownership
     rated_kw = tranche.gpus * scenario.accelerators[tranche.accelerator].server_power_kw
-    all_in = tranche.gpus * tranche.paid_usd_per_gpu * own.all_in_factor
-    power = own.kwh_per_rated_kw_day * observation.electricity_usd_per_kwh
-    return rated_kw * (power + own.hosting_usd_per_kw_day) + all_in * own.maintenance_per_year / DAYS_PER_YEAR
+    power_and_hosting = rated_kw * own.running_usd_per_rated_kw_day(observation.electricity_usd_per_kwh)
+    return power_and_hosting + tranche.gpus * own.upkeep_usd_per_day(tranche.paid_usd_per_gpu)
 
 
 def holding_usd(observation: Observation, tranche: Purchase, n_days: int) -> float:

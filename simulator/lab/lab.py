@@ -6,31 +6,29 @@ that they see the whole morning (a release first, then the review of GPUs); then
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from functools import partial
-from math import ceil
 
 import numpy as np
 import simpy
 from simpy.events import EventPriority
 
+from simulator.lab.accounts import FLOWS
 from simulator.lab.books import Books, TrainingRun, settle
-from simulator.lab.candidates import reached_flop
 from simulator.lab.contracts import Contracts
 from simulator.lab.dispatch import Dispatch, Workload, dispatch
 from simulator.lab.fleet import Fleet, Holdings
 from simulator.lab.forecast import held_in
 from simulator.lab.level import Level
-from simulator.lab.models import ServedModel, run_gpu_hours, served_model, work_flop_per_gpu_hour
+from simulator.lab.limits import BUDGET_YEAR_DAYS
+from simulator.lab.models import ServedModel, served_model, work_flop_per_gpu_hour
 from simulator.lab.observation import Observation, PlannedModel
-from simulator.lab.orders import Buy, CapRental, OrderRecord, Purchase, Reserve, Sell
-from simulator.lab.plan import Choice
+from simulator.lab.orders import Buy, CapRental, Lease, OrderRecord, Purchase, Reserve, Sell
 from simulator.lab.policy import Policy
 from simulator.lab.replan import ReplanRecord, Requantize, Rerun, Resell, Service
+from simulator.lab.runs import Assignment, ReleaseRecord, Runs
 from simulator.laws.precision import PRECISIONS
-from simulator.laws.units import HOURS_PER_DAY
-from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario
 from simulator.world.world import MeterReading, World, realize
 
@@ -38,33 +36,8 @@ Process = Generator[simpy.Event, None, None]
 
 _DECIDE_RELEASE, _REVIEW_FLEET = 2, 3
 """Priorities of the afternoon: after every morning event, the release before the review."""
-_FRACTIONS = 2.0**32
-_LAST_BIT = 1e-6
-"""Days by which rounding may push a run past midnight without making it a day late."""
 _EVENT_SIZE = 0.1
 """A shock of demand, or a move of a recorded price, smaller than this does not call an extra review."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReleaseRecord:
-    """A release as it was planned and came to be."""
-
-    scenario: Scenario
-    release: Release
-    choice: Choice
-    deploy_day: int
-    is_rerun: bool = False
-    """Whether another model of the release was in service already: then nobody waits for it."""
-
-    @property
-    def reached_flop(self) -> float:
-        """Equivalent training FLOP of the model on the decision day [FLOP]."""
-        return reached_flop(self.scenario, self.release, self.choice.model)
-
-    @property
-    def days_late(self) -> int:
-        """Days between due and in service."""
-        return 0 if self.is_rerun else max(self.deploy_day - self.release.due_day, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +75,9 @@ class Lab:
         self.forecast, self.foreseen_rents = held_in(world, policy.forecast)
         self.env = simpy.Environment()
         self.n_events = 0
-        self.fleet = Fleet(len(self.scenario.accelerators))
+        self.fleet = Fleet(len(self.scenario.accelerators), self.scenario.ownership.working_share)
+        self.more_gpus = self.env.event()
+        """Comes when GPUs are delivered, leased or given back: who waits for them looks again."""
         self.models: list[ServedModel] = []
         self.coming: list[PlannedModel] = []
         self.model_in_service = Level(-1.0)
@@ -110,9 +85,9 @@ class Lab:
         self.reviewed_day = -1
         self.serving_rental, self.work_rental = Level(), Level()
         self.research_flop_per_day = Level()
-        self.runs: list[TrainingRun] = []
-        self.releases: list[ReleaseRecord] = []
         self.contracts = Contracts(world, self.fleet)
+        self.runs = Runs(world, self.fleet, self.contracts.limits)
+        self.waiting: list[Assignment] = []
         self.replans: list[ReplanRecord] = []
         if policy.replan is not None:
             policy.replan.check(self.scenario)
@@ -122,24 +97,25 @@ class Lab:
     def live(self) -> Run:
         """Open, live to the horizon, settle."""
         self._open()
-        for process in (self.market(), self.demand(), self.roadmap(), self.research(), self.procurement()):
-            self.env.process(process)
-        if self.policy.procurement.order_days(self.scenario):
-            self.env.process(self.planned_reviews())
+        for process in (self.market, self.demand, self.roadmap, self.research, self.procurement):
+            self.env.process(process())
+        if self.scenario.limits.budget_usd_per_year is not None:
+            self.env.process(self.reviews(range(BUDGET_YEAR_DAYS, self.world.calendar.horizon_days, BUDGET_YEAR_DAYS)))
+        planned = self.policy.procurement.order_days(self.scenario)
+        if planned:
+            self.env.process(self.reviews(sorted({day for day in planned if day > 0})))
         while self.env.peek() < self.world.calendar.horizon_days:
             self.env.step()
             self.n_events += 1
-        workload = Workload(
-            self.models, self.model_in_service, self.serving_rental, self.work_rental, self.research_flop_per_day
-        )
-        used = dispatch(self.world, self.fleet, workload)
-        books = settle(self.world, self.fleet, used, self.runs)
-        told = tuple(self.releases), tuple(self.contracts.records), tuple(self.replans)
+        for assigned in self.waiting:  # in vain
+            self.runs.begin(assigned, self.world.calendar.horizon_days)
+        used, books = self._settled(self.world)
+        told = tuple(self.runs.releases), tuple(self.contracts.records), tuple(self.replans)
         return Run(self.policy.name, self.world, used, books, *told, self.n_events)
 
     def market(self) -> Process:
         """New kinds of GPU and dated changes of price: rent what is now cheapest, and review at once."""
-        for day in self._announcement_days():
+        for day in self.scenario.announcement_days(_EVENT_SIZE):
             yield self.env.timeout(day - self.today)
             self._choose_rental()
             yield self._afternoon(_REVIEW_FLEET)
@@ -159,13 +135,15 @@ class Lab:
             yield self.env.timeout(release.decision_day - self.today)
             yield self._afternoon(_DECIDE_RELEASE)
             choice = self.policy.recipe.choose(self.observe(), release, self.forecast, self.policy.procurement)
-            self._begin(release, choice, self.world.slip_days[release.number])
+            self.env.process(self.train(Assignment(release, choice, self.world.slip_days[release.number])))
 
     def research(self) -> Process:
         """Experiments towards each release, spread evenly until it is due; equal for all policies."""
         for release in self.world.releases:
             days = max(release.due_day - self.today, 1)
-            self.research_flop_per_day.set(self.today, self.scenario.research_flop(release) / days)
+            flop_per_day = self.scenario.research_flop(release) / days
+            self.research_flop_per_day.set(self.today, flop_per_day)
+            self.contracts.limits.owe_research(self.today, days, flop_per_day)
             yield self.env.timeout(days)
         self.research_flop_per_day.set(self.today, 0.0)
 
@@ -176,9 +154,9 @@ class Lab:
             self.review()
             yield self.env.timeout(self.policy.procurement.review_days)
 
-    def planned_reviews(self) -> Process:
-        """On the days that procurement asked for beforehand, a review as well."""
-        for day in sorted({day for day in self.policy.procurement.order_days(self.scenario) if day > 0}):
+    def reviews(self, days: Iterable[int]) -> Process:
+        """A review on each of some days: of new budget years, or those that procurement asked for beforehand."""
+        for day in days:
             yield self.env.timeout(day - self.today)
             yield self._afternoon(_REVIEW_FLEET)
             self.review()
@@ -188,6 +166,7 @@ class Lab:
         if self.reviewed_day == self.today:
             return
         self.reviewed_day = self.today
+        self._look_at_money()
         self.replan()
         seen, procurement, refresh = self.observe(), self.policy.procurement, self.policy.refresh
         orders = procurement.review if refresh is None else partial(refresh.orders, procurement)
@@ -203,6 +182,7 @@ class Lab:
                     self.fleet.rental_cap.set(self.today, gpus)
                 case _:
                     raise ValueError(f"{self.policy.name} gave an order that cannot be carried out: {order!r}")
+        self.contracts.limit_rental(self.today, self.policy.procurement.review_days)
 
     def replan(self) -> None:
         """When demand has left the band it was planned in: another precision, another run, a sale."""
@@ -219,13 +199,16 @@ class Lab:
                 case Requantize():
                     self.env.process(self.requantize(step.model))
                 case Rerun():
-                    self._begin(step.release, step.choice, is_rerun=True)
+                    self.env.process(self.train(Assignment(step.release, step.choice, is_rerun=True)))
                 case Resell():
                     self.contracts.sell(step.order, self.today)
             self.replans.append(ReplanRecord(self.today, service.release.name, band, step))
 
-    def train(self, run: TrainingRun) -> Process:
-        """A run holds its GPUs until it is done; its last day carries the fraction it used."""
+    def train(self, assigned: Assignment) -> Process:
+        """A run begins when it has its GPUs and holds them until it is done; its last day carries the part it used."""
+        ready = yield from self.gather(assigned)
+        run = self.runs.begin(ready, self.today)
+        self.env.process(self.deploy(run, ready))
         held = self.fleet.training[run.accelerator]
         whole, rest = divmod(run.days, 1.0)
         held.add(self.today, run.gpus)
@@ -233,14 +216,31 @@ class Lab:
         held.add(self.today, run.gpus * rest - run.gpus)
         yield self.env.timeout(1)
         held.add(self.today, -run.gpus * rest)
+        self._more_gpus()
 
-    def deploy(self, run: TrainingRun, service: Service, model: ServedModel, slip_days: int) -> Process:
+    def gather(self, assigned: Assignment) -> Generator[simpy.Event, None, Assignment]:
+        """Where GPUs are short a run rents, shrinks or waits, as the policy says."""
+        shortage, first_day = self.policy.shortage, self.today
+        ready = self.runs.on_free_gpus(assigned, shortage, 0)
+        if ready is None:
+            planned = PlannedModel(assigned.choice.model, assigned.release.due_day)
+            self._expect(planned)
+            self.waiting.append(assigned)
+            while ready is None:
+                yield self.more_gpus | self.env.timeout(shortage.patience_left(self.today - first_day))
+                ready = self.runs.on_free_gpus(assigned, shortage, self.today - first_day)
+            self.waiting.remove(assigned)
+            self._no_longer(planned)
+        return ready
+
+    def deploy(self, run: TrainingRun, made: Assignment) -> Process:
         """All demand moves to the new model on the morning it is due and ready, unless a later release came first."""
-        yield from self._await(PlannedModel(model, run.deploy_day - slip_days))
-        if slip_days:  # which nobody knew before
+        model = made.choice.model
+        yield from self._await(PlannedModel(model, run.deploy_day - made.slip_days))
+        if made.slip_days:  # which nobody knew before
             yield from self._await(PlannedModel(model, run.deploy_day))
         if self.service is None or run.release >= self.service.release.number:
-            self.service = service
+            self.service = Service.of(made.release, made.choice)
             self._serve(model)
 
     def requantize(self, model: ServedModel) -> Process:
@@ -252,25 +252,31 @@ class Lab:
 
     def deliver(self, order: Buy) -> Process:
         """Bought GPUs arrive after the lead time, serve their useful life, and are sold."""
-        purchase = self.contracts.buy(self.contracts.as_supplied(order, self.today), self.today)
-        if not purchase.gpus:
-            return
-        yield self.env.timeout(purchase.first_day - self.today)
-        yield from self.own(purchase)
+        place = self.contracts.buy(order, self.today)
+        if place is not None:
+            yield self.env.timeout(self.fleet.purchases[place].first_day - self.today)
+            yield from self.own(place)
 
-    def own(self, purchase: Purchase) -> Process:
+    def own(self, place: int) -> Process:
         """GPUs serve until the end of their useful life, and are sold that morning."""
-        place = self.fleet.deliver(purchase)
-        yield self.env.timeout(purchase.end_day - self.today)
+        self.fleet.deliver(place)
+        self._more_gpus()
+        yield self.env.timeout(self.fleet.purchases[place].end_day - self.today)
         self.fleet.retire(place, self.today)
 
     def lease(self, order: Reserve) -> Process:
         """Reserved GPUs start today, or when it was agreed, and are paid for the whole term, used or not."""
         lease = self.contracts.sign(order, self.today)
-        if lease.first_day > self.today:
-            yield self.env.timeout(lease.first_day - self.today)
+        if lease is not None:
+            if lease.first_day > self.today:
+                yield self.env.timeout(lease.first_day - self.today)
+            yield from self.hold(lease)
+
+    def hold(self, lease: Lease) -> Process:
+        """A lease runs to the end of its term."""
         self.fleet.begin(lease)
-        yield self.env.timeout(order.term_days)
+        self._more_gpus()
+        yield self.env.timeout(lease.end_day - self.today)
         self.fleet.end(lease)
 
     # What the story needs --------------------------------------------------------------------------------------
@@ -303,12 +309,28 @@ class Lab:
         self.env.schedule(event, EventPriority(priority))
         return event
 
-    def _announcement_days(self) -> list[int]:
-        calendar = self.world.calendar
-        days = {calendar.day_of(event.day) for event in self.scenario.market.event}
-        days |= {int(day) for day in self.scenario.price_outlook.available_day}
-        days |= {index - calendar.history_days for index in self.scenario.price_outlook.recorded_moves(_EVENT_SIZE)}
-        return sorted(day for day in days if 0 < day < calendar.horizon_days)
+    def _settled(self, world: World) -> tuple[Dispatch, Books]:
+        """Who used which GPU-hours until the world's end, and what it cost."""
+        workload = Workload(
+            self.models, self.model_in_service, self.serving_rental, self.work_rental, self.research_flop_per_day
+        )
+        used = dispatch(world, self.fleet, workload)
+        return used, settle(world, self.fleet, used, self.runs.begun)
+
+    def _look_at_money(self) -> None:
+        """Where money is limited: what was spent until yesterday, and whether what is agreed on goes beyond."""
+        limits = self.contracts.limits
+        if limits.bound_money:
+            spent = np.zeros(0)
+            if self.today:
+                spent = self._settled(self.world.until(self.today))[1].cash_usd[:, : len(FLOWS)].sum(axis=1)
+            limits.look(self.today, spent)
+
+    def _more_gpus(self) -> None:
+        """Whoever waits for GPUs looks again."""
+        if self.more_gpus.callbacks:
+            self.more_gpus.succeed()
+            self.more_gpus = self.env.event()
 
     def _open(self) -> None:
         """Day 0: what the lab brings with it."""
@@ -322,24 +344,31 @@ class Lab:
             )
         names = [kind.name for kind in self.scenario.accelerators]
         life = self.contracts.useful_life_days
-        for inputs in self.scenario.opening_fleet:
-            purchase = Purchase(
-                names.index(inputs.accelerator),
-                inputs.gpus,
-                inputs.paid_usd_per_gpu,
-                -inputs.age_days,
-                life - inputs.age_days,
-            )
-            self.fleet.commit(purchase, 0)
-            self.env.process(self.own(purchase))
+        for old in self.scenario.opening_fleet:
+            kind = names.index(old.accelerator)
+            tranche = Purchase(kind, old.gpus, old.paid_usd_per_gpu, -old.age_days, life - old.age_days)
+            self.env.process(self.own(self.fleet.order(tranche, 0)))
+        for left in self.scenario.opening_lease:
+            discount = self.scenario.market.discount_of_rest(left.days_left)
+            kind = names.index(left.accelerator)
+            lease = Lease(kind, left.gpus, left.usd_per_gpu_hour, discount, -1, left.days_left)
+            self.fleet.sign(lease)
+            self.contracts.limits.owe(lease)
+            self.env.process(self.hold(lease))
         self._choose_rental()
         if self.policy.replan is not None:
             self.service = Service.opening(self.observe(), self.forecast)
 
     def _await(self, planned: PlannedModel) -> Process:
         """A model is expected on its day, and no longer when it has come."""
-        self.coming = sorted([*self.coming, planned], key=lambda coming: coming.deploy_day)
+        self._expect(planned)
         yield self.env.timeout(planned.deploy_day - self.today)
+        self._no_longer(planned)
+
+    def _expect(self, planned: PlannedModel) -> None:
+        self.coming = sorted([*self.coming, planned], key=lambda coming: coming.deploy_day)
+
+    def _no_longer(self, planned: PlannedModel) -> None:
         self.coming = [coming for coming in self.coming if coming is not planned]
 
     def _serve(self, model: ServedModel) -> None:
@@ -357,31 +386,3 @@ class Lab:
         if self.models:
             seconds = self.models[int(self.model_in_service.value)].gpu_seconds_per_token
             self.serving_rental.set(self.today, int(np.argmin(rent * seconds)))
-
-    def _begin(self, release: Release, choice: Choice, slip_days: int = 0, *, is_rerun: bool = False) -> None:
-        """A run starts this afternoon."""
-        run = self._plan_run(release, choice, slip_days)
-        self.runs.append(run)
-        self.releases.append(ReleaseRecord(self.scenario, release, choice, run.deploy_day, is_rerun))
-        self.env.process(self.train(run))
-        self.env.process(self.deploy(run, Service.of(release, choice), choice.model, slip_days))
-
-    def _plan_run(self, release: Release, choice: Choice, slip_days: int) -> TrainingRun:
-        """The run as the world's luck with failures lets it go, on the GPUs that were asked for."""
-        kind, gpus = self.scenario.accelerators[choice.accelerator], float(choice.size.gpus)
-        hours = run_gpu_hours(self.scenario, kind, choice.training_flop, gpus, self.world.failures_per_gpu_year)
-        # Binary fractions of a day, so that GPUs taken and given back add up to exactly nothing.
-        days = round(float(hours) / HOURS_PER_DAY / gpus * _FRACTIONS) / _FRACTIONS
-        ready = self.today + (ceil(days - _LAST_BIT) if release.train_days else 0)
-        read_usd = self.scenario.training.data_usd(choice.model.n_training_tokens)
-        return TrainingRun(
-            release=release.number,
-            accelerator=choice.accelerator,
-            gpus=gpus,
-            first_day=self.today,
-            days=days,
-            data_usd=float(read_usd if choice.data_usd is None else choice.data_usd),
-            due_day=release.due_day,
-            deploy_day=max(ready, release.due_day) + slip_days,
-            planned_tokens_by_day=choice.planned_tokens_by_day,
-        )

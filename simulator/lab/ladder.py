@@ -56,7 +56,9 @@ class Ladder(Procurement):
         if bought is not None:
             arrival = arrival_day(observation)
             life = round(observation.scenario.ownership.useful_life_years * DAYS_PER_YEAR)
-            ordered.append(Bound(bought.accelerator, bought.gpus, arrival, arrival + life))
+            ordered.append(
+                Bound(bought.accelerator, bought.gpus * observation.fleet.working_share, arrival, arrival + life)
+            )
         reason = f"all but {self.reserved_quantile:.0%} of hours over {self.term_days} days need it"
         middle = Base(self.reserved_quantile, self.term_days, self.least_gpus, self.review_days, reason)
         leases = middle.orders(observation, forecast, hours, ordered)

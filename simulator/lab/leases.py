@@ -20,7 +20,8 @@ class Bound(NamedTuple):
     """GPUs to count on beside those committed: ordered a moment ago, or expected to be leased again."""
 
     accelerator: int
-    gpus: int
+    gpus: float
+    """Of owned ones, those that work."""
     first_day: int
     end_day: int
 

@@ -61,17 +61,18 @@ class Level:
 class Schedule:
     """A step function known ahead: the changes agreed on for later days, in any order."""
 
-    __slots__ = ("_changes", "_days", "_steps")
+    __slots__ = ("_changes", "_steps", "days")
 
     def __init__(self) -> None:
-        self._days: list[int] = []
+        self.days: list[int] = []
+        """Of the changes, in order."""
         self._changes: list[float] = []
         self._steps: tuple[IntArray, FloatArray] | None = None
 
     def add(self, day: int, change: float) -> None:
         """From `day` on the level will be higher by `change`."""
-        place = bisect_right(self._days, day)
-        self._days.insert(place, day)
+        place = bisect_right(self.days, day)
+        self.days.insert(place, day)
         self._changes.insert(place, change)
         self._steps = None
 
@@ -87,6 +88,6 @@ class Schedule:
         array([ 0.,  4., 12.])
         """
         if self._steps is None:
-            self._steps = np.array(self._days), np.array([*accumulate(self._changes, initial=0.0)])
+            self._steps = np.array(self.days), np.array([*accumulate(self._changes, initial=0.0)])
         changes, totals = self._steps
         return totals[changes.searchsorted(days, side="right")]

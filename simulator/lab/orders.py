@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from simulator.laws.units import HOURS_PER_DAY
+
 
 class Tenure(Enum):
     """How a GPU is held."""
@@ -62,7 +64,9 @@ class OrderRecord:
     day: int
     accelerator: str
     tenure: Tenure
+    asked_gpus: int
     gpus: int
+    """What was ordered in the end; the reason says why it is less than asked."""
     first_day: int
     last_day: int
     usd: float
@@ -81,6 +85,8 @@ class Purchase:
     """Of service; before day 0 for GPUs the lab brings with it."""
     end_day: int
     """The morning they are sold; never, if past the horizon."""
+    ordered_day: int | None = None
+    """None for GPUs the lab brings with it: they are paid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,4 +98,12 @@ class Lease:
     usd_per_gpu_hour: float
     discount: float
     first_day: int
+    """Before day 0 for a lease the lab brings with it."""
     end_day: int
+    upfront_share: float = 0.0
+    """Part of it that is paid on the first day."""
+
+    @property
+    def usd_per_day(self) -> float:
+        """What the lease costs a day, whenever it is paid [USD]."""
+        return self.gpus * self.usd_per_gpu_hour * HOURS_PER_DAY

@@ -17,12 +17,16 @@ from simulator.lab.recipe import Erdil, FineTune, Fixed, LeverRecipe, Recipe
 from simulator.lab.refresh import Refresh
 from simulator.lab.replan import Replan
 from simulator.lab.routes import MAIN_LEVERS, Lever
+from simulator.lab.shortage import RentMissing, Shortage, ShrinkRun, WaitForGpus
 from simulator.world.inputs import Inputs
+
+_RENT = RentMissing()
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Three parts, each an object with one question to answer; a fourth if it may change course, a fifth to renew GPUs.
+    """Three parts, each an object with one question to answer; then whether to change course, what short runs do, and
+    whether to renew owned GPUs.
 
     Write your own in plain Python.
 
@@ -38,6 +42,7 @@ class Policy:
     procurement: Procurement
     forecast: Forecast
     replan: Replan | None = None
+    shortage: Shortage = _RENT
     refresh: Refresh | None = None
 
 
@@ -53,11 +58,12 @@ class PolicyInputs(Inputs):
     procurement: Annotated[ProcurementKinds, Field(discriminator="kind")] = RentOnDemand()
     forecast: Annotated[PlainKinds | Biased | Quantile | Certain, Field(discriminator="kind")] = Trend()
     replan: Replan | None = None
+    shortage: Annotated[RentMissing | WaitForGpus | ShrinkRun, Field(discriminator="kind")] = RentMissing()
     refresh: Refresh | None = None
 
     def policy(self) -> Policy:
         """The policy this table declares."""
-        return Policy(self.name, self.recipe, self.procurement, self.forecast, self.replan, self.refresh)
+        return Policy(self.name, self.recipe, self.procurement, self.forecast, self.replan, self.shortage, self.refresh)
 
 
 def default_policies() -> tuple[Policy, ...]:

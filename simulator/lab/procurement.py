@@ -23,10 +23,12 @@ from simulator.laws.units import (
     DAYS_PER_YEAR,
     HOURS_PER_DAY,
     HOURS_PER_YEAR,
+    MONTHS_PER_YEAR,
     FloatArray,
     IntArray,
 )
 from simulator.world.inputs import Inputs, NotNegative, Positive, Share
+from simulator.world.ownership import LoanInputs
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario
 
@@ -196,18 +198,21 @@ class Newsvendor(Procurement):
 
 
 def arrival_day(observation: Observation) -> int:
-    """The day an order placed today is expected."""
-    return observation.day + round(observation.scenario.market.lead_days)
+    """The day an order placed today is expected in service."""
+    scenario = observation.scenario
+    return observation.day + round(scenario.market.lead_days) + scenario.ownership.installation_days
 
 
 def owned_usd_per_gpu_hour(observation: Observation) -> FloatArray:
-    """All-in cost of owning a GPU for its useful life per hour held: capital, power, hosting, maintenance.
+    """All-in cost of owning a GPU for its useful life per hour it works: capital, power, hosting, upkeep.
 
-    Capital is an annuity at the scenario's discount rate on what is not got back by the final sale.
+    Capital is an annuity at the scenario's discount rate on what is not got back by the final sale; what is borrowed
+    costs its instalments. Hours out for repair are paid by those that work.
     """
     cost = _ownership(observation.scenario)
     per_kw = cost.kwh_per_rated_kw_hour * observation.electricity_usd_per_kwh + cost.hosting_usd_per_kw_hour
-    return observation.purchase_usd_per_gpu * cost.capital_per_hour + cost.rated_kw * per_kw
+    held = observation.purchase_usd_per_gpu * cost.capital_per_hour + cost.rated_kw * per_kw
+    return held / observation.scenario.ownership.working_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,11 +230,19 @@ def _ownership(scenario: Scenario) -> _Ownership:
     own, rate = scenario.ownership, scenario.discount_per_year
     years = own.useful_life_years
     sold = own.server_overhead * (1.0 - own.resale_spread) * 10.0 ** (-own.value_fall_oom_per_year * years)
-    lost = own.all_in_factor - sold / (1.0 + rate) ** years
-    per_year = lost * float(annuity(rate, years)) + own.all_in_factor * own.maintenance_per_year
+    lost = own.all_in_factor * _loan_factor(own.loan, rate) - sold / (1.0 + rate) ** years
+    per_year = lost * float(annuity(rate, years)) + own.upkeep_per_year
     hosting = own.hosting_usd_per_kw_month / (DAYS_PER_MONTH * HOURS_PER_DAY)
     rated_kw = np.array([accelerator.server_power_kw for accelerator in scenario.accelerators])
     return _Ownership(per_year / HOURS_PER_YEAR, own.average_draw * own.pue, hosting, rated_kw)
+
+
+def _loan_factor(loan: LoanInputs | None, rate: float) -> float:
+    """What a price costs today that is partly paid in monthly instalments / that price."""
+    if loan is None:
+        return 1.0
+    instalments = MONTHS_PER_YEAR * float(annuity(loan.rate_per_year / MONTHS_PER_YEAR, MONTHS_PER_YEAR * loan.years))
+    return 1.0 - loan.share + loan.share * instalments / float(annuity(rate, loan.years))
 
 
 def _rent(observation: Observation, release: Release) -> PlanningPrice:

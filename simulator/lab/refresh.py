@@ -108,19 +108,25 @@ class _Costs:
         """The kind cheapest to own."""
         return self.observation.scenario.accelerators[self.new].name
 
+    @property
+    def _working_hours(self) -> float:
+        """Of an owned GPU a day."""
+        return HOURS_PER_DAY * self.observation.fleet.working_share
+
     def is_dear_to_run(self, tranche: Purchase | Buy) -> bool:
         """Whether running it, here or when it comes, costs more than to rent."""
         if isinstance(tranche, Buy):
             price, day = float(self.observation.purchase_usd_per_gpu[tranche.accelerator]), self.observation.day
             tranche = Purchase(tranche.accelerator, tranche.gpus, price, day, day)
-        usd = running_usd_per_day(self.observation, tranche) / (HOURS_PER_DAY * tranche.gpus)
+        usd = running_usd_per_day(self.observation, tranche) / (tranche.gpus * self._working_hours)
         return usd * self.seconds[tranche.accelerator] > self.rented
 
     def is_dear_to_hold(self, tranche: Purchase, least_saving: float) -> bool:
         """Whether keeping it costs so much more than the kind cheapest to own."""
         if tranche.accelerator == self.new or not np.isfinite(self.seconds[tranche.accelerator]):
             return False
-        usd = holding_usd(self.observation, tranche, self.look_days) / (HOURS_PER_DAY * self.look_days * tranche.gpus)
+        usd = holding_usd(self.observation, tranche, self.look_days)
+        usd /= self.look_days * tranche.gpus * self._working_hours
         return usd * self.seconds[tranche.accelerator] * (1.0 - least_saving) > self.owned
 
 
@@ -138,20 +144,21 @@ def _replaced(
     fleet, today, arrival = renewed.fleet, renewed.day, arrival_day(renewed)
     speed = 1.0 / costs.seconds
     kinds = range(speed.size)
-    held = np.array([fleet.owned_gpus(k) + fleet.reserved_gpus(k) - fleet.training_gpus(k) for k in kinds])
-    there = float(np.maximum(held, 0.0) @ speed) - _capacity(retired, speed)
+    owned_speed = fleet.working_share * speed
+    held = np.array([fleet.working_gpus(kind) - fleet.training_gpus(kind) for kind in kinds])
+    there = float(np.maximum(held, 0.0) @ speed) - _capacity(retired, owned_speed)
     wanted = fleet.committed(np.array([arrival]))[:, 0]
     for order in orders:
         if isinstance(order, Buy | Reserve):
-            wanted[order.accelerator] += order.gpus
+            wanted[order.accelerator] += order.gpus * (fleet.working_share if isinstance(order, Buy) else 1.0)
     need_now, need_then = (float(forecast.ahead(renewed, day + _WEEK)[0].mean()) for day in (today, arrival))
     # What procurement wants when new GPUs could come, brought back to today's need.
     wanted_now = float(wanted @ speed) * min(need_now / need_then, 1.0) if need_then else 0.0
-    left = min(there - _capacity(old, speed), there - max(need_now / SECONDS_PER_DAY, wanted_now))
+    left = min(there - _capacity(old, owned_speed), there - max(need_now / SECONDS_PER_DAY, wanted_now))
     for tranche in old:
-        gpus = min(tranche.gpus, whole_gpus(left / speed[tranche.accelerator]))
+        gpus = min(tranche.gpus, whole_gpus(left / owned_speed[tranche.accelerator]))
         if gpus > 0:
-            left -= gpus * speed[tranche.accelerator]
+            left -= gpus * owned_speed[tranche.accelerator]
             yield replace(tranche, gpus=gpus)
 
 

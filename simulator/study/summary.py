@@ -129,6 +129,7 @@ class OrderRow:
     date: dt.date
     accelerator: str
     tenure: str
+    asked_gpus: int
     gpus: int
     first_date: dt.date
     end_date: dt.date
@@ -243,7 +244,7 @@ def _summarize(run: Run, releases: tuple[ReleaseRow, ...], moved: FloatArray, gp
     asked, served = float(used.asked_tokens.sum()), float(used.served_tokens.sum())
     unserved = asked - served if asked - served > _NOTHING * asked else 0.0
     cost, last_day = float(by_day.sum()), scenario.calendar.date_of(horizon - 1)
-    held, busy = used.held_hours.sum(axis=0), _busy_held_hours(used)
+    held, busy = used.held_hours.sum(axis=0), used.busy_hours.sum(axis=0)
     rented = float(gpus[_RENTED].sum()) * HOURS_PER_DAY
     idle_lately = 1.0 - _ratio(float(busy[-_LAST_DAYS:].sum()), float(held[-_LAST_DAYS:].sum()))
     left = -float(accounts[Account.CLOSING_FLEET])
@@ -284,11 +285,6 @@ def _gpus(used: Dispatch) -> FloatArray:
         Tenure.SPOT: used.research_spot_hours / HOURS_PER_DAY,
     }
     return np.stack([by_tenure[tenure] for tenure in Tenure])
-
-
-def _busy_held_hours(used: Dispatch) -> FloatArray:
-    held: FloatArray = (used.training_sunk_hours + used.serving_sunk_hours + used.research_sunk_hours).sum(axis=0)
-    return held
 
 
 def _most_within(usd: FloatArray, n_days: int) -> float:
@@ -348,6 +344,7 @@ def _orders(run: Run) -> list[OrderRow]:
             calendar.date_of(order.day),
             order.accelerator,
             order.tenure.value,
+            order.asked_gpus,
             order.gpus,
             calendar.date_of(order.first_day),
             calendar.date_of(order.last_day),

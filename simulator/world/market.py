@@ -18,6 +18,9 @@ class Commitment(Inputs):
 
     term_days: Annotated[int, Field(gt=0)] = Field(description="length of the lease [days]")
     discount: OpenShare = Field(description="off the on-demand price: 0.19 is 19 % cheaper")
+    upfront_share: Share = Field(
+        0.0, description="part of the lease that is paid on its first day; the rest day by day"
+    )
     source: str = Field("", description="where the discount was read, and when")
 
 
@@ -123,11 +126,20 @@ class MarketInputs(Inputs):
 
     def discount(self, term_days: int) -> float:
         """Off the on-demand price for a term that is on offer."""
+        return self.term(term_days).discount
+
+    def term(self, term_days: int) -> Commitment:
+        """The reserved term of this length, which must be on offer."""
         for offered in self.commitment:
             if offered.term_days == term_days:
-                return offered.discount
+                return offered
         terms = ", ".join(str(offered.term_days) for offered in self.commitment) or "none"
         raise Misplaced("market.commitment", f"must offer the term of {term_days} days that is to be reserved", terms)
+
+    def discount_of_rest(self, days_left: int) -> float:
+        """Off the on-demand price for the rest of a lease: that of the nearest term on offer, if there is one."""
+        nearest = min(self.commitment, key=lambda term: abs(term.term_days - days_left), default=None)
+        return 0.0 if nearest is None else nearest.discount
 
     @model_validator(mode="after")
     def _a_price_is_replayed_once(self) -> MarketInputs:

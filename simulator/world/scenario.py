@@ -26,9 +26,11 @@ from simulator.world.inputs import (
 )
 from simulator.world.inputs import Misplaced as Misplaced
 from simulator.world.inputs import UnknownName as UnknownName
+from simulator.world.limits import LimitsInputs as LimitsInputs
 from simulator.world.market import MarketInputs
 from simulator.world.models import PublishedModel, PublishedModelInputs, models_with
 from simulator.world.names import spelling
+from simulator.world.ownership import LeasedInputs as LeasedInputs
 from simulator.world.ownership import OwnedInputs as OwnedInputs
 from simulator.world.ownership import OwnershipInputs as OwnershipInputs
 from simulator.world.price_outlook import PriceOutlook, price_outlook
@@ -78,6 +80,8 @@ class Scenario(Inputs):
     ownership: OwnershipInputs = OwnershipInputs()
     opening_model: ModelInputs | None = None
     opening_fleet: tuple[OwnedInputs, ...] = ()
+    opening_lease: tuple[LeasedInputs, ...] = ()
+    limits: LimitsInputs = LimitsInputs()
     accelerator: tuple[AcceleratorInputs, ...] = ()
     model: tuple[PublishedModelInputs, ...] = Field((), description="models beside, or instead of, those published")
     quantize_to: tuple[PrecisionName, ...] = Field(
@@ -122,6 +126,8 @@ class Scenario(Inputs):
         quoted = {quote.accelerator for quote in self.quotes}
         for row, held in enumerate(self.opening_fleet):
             _must_be_known(f"opening_fleet.{row}.accelerator", held.accelerator, quoted)
+        for row, leased in enumerate(self.opening_lease):
+            _must_be_known(f"opening_lease.{row}.accelerator", leased.accelerator, quoted)
         for row, event in enumerate(market.event):
             _must_be_known(f"market.event.{row}.accelerator", event.accelerator or market.quote[0].accelerator, quoted)
         for row, replay in enumerate(market.replay):
@@ -265,6 +271,16 @@ class Scenario(Inputs):
     def price_outlook(self) -> PriceOutlook:
         """What the scenario itself says of prices."""
         return price_outlook(self.market, self.quotes, self.calendar)
+
+    def announcement_days(self, smallest_move: float) -> list[int]:
+        """Days within the horizon on which prices change at once, or a new kind of GPU can be had.
+
+        Recorded prices count where they move by `smallest_move` of themselves or more.
+        """
+        days = {self.calendar.day_of(event.day) for event in self.market.event}
+        days |= {int(day) for day in self.price_outlook.available_day}
+        days |= {index - self.history_days for index in self.price_outlook.recorded_moves(smallest_move)}
+        return sorted(day for day in days if 0 < day < self.horizon_days)
 
     @cached_property
     def hour_profile(self) -> HourProfile:

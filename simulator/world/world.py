@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -115,6 +115,8 @@ class World:
     """
 
     scenario: Scenario
+    calendar: Calendar
+    """The days of this world."""
     seed: int
     replication: int
     demand_tokens: FloatArray
@@ -130,10 +132,11 @@ class World:
     slip_days: tuple[int, ...]
     """By release: how much later than planned it comes, whatever the policy [days]."""
 
-    @property
-    def calendar(self) -> Calendar:
-        """The days of this world."""
-        return self.scenario.calendar
+    def until(self, day: int) -> World:
+        """The same world, as if it had ended before `day`."""
+        calendar = self.calendar
+        later = calendar.look_ahead_days + calendar.horizon_days - day
+        return replace(self, calendar=replace(calendar, horizon_days=day, look_ahead_days=later))
 
     def progress_on(self, day: int) -> float:
         """Algorithmic progress since the start, as a factor of compute."""
@@ -186,6 +189,7 @@ def realize(scenario: Scenario, seed: int = 0, replication: int = 0) -> World:
     prices.freeze()
     return World(
         scenario,
+        calendar,
         seed,
         replication,
         drawn.tokens,

@@ -65,6 +65,12 @@ def test_a_day_may_have_several_orders_and_day_0_too() -> None:
     assert [(order.day, order.gpus) for order in run.orders] == [(0, 1), (0, 2), (0, 3)]
 
 
+def test_what_cannot_be_had_is_told_and_the_plan_goes_on() -> None:
+    run = live(lab(), FixedPlan(order=(row(1, "sell", 2), row(2, "buy", 3), row(5, "sell", 9), row(7, "buy", 1))))
+    assert [(order.asked_gpus, order.gpus) for order in run.orders] == [(2, 0), (3, 3), (9, 3), (1, 1)]
+    assert run.orders[2].reason == "as planned; 9 asked, cut to what is there to be sold"
+
+
 def test_the_plan_does_not_change_what_a_model_is_planned_to_cost() -> None:
     scenario = plain_scenario()
     seen, (release,) = observed(realize(scenario)), scenario.releases

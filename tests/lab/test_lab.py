@@ -335,12 +335,14 @@ def test_nothing_is_rented_before_anything_is_on_offer() -> None:
     np.testing.assert_allclose(run.used.served_tokens, [0.0] * 3 + [TOKENS_PER_DAY] * 7)
 
 
-def test_buying_what_is_not_for_sale_is_refused_by_name() -> None:
+def test_buying_what_is_not_for_sale_is_refused_and_told() -> None:
     plain = lab()
     quote = plain.market.quote[0].model_copy(update={"purchase_usd_per_gpu": None})
     scenario = plain.model_copy(update={"market": plain.market.model_copy(update={"quote": (quote,)})})
-    with pytest.raises(ValueError, match="Unit"):
-        live(scenario, procurement=FixedOrders(buys=(8,)))
+    run = live(scenario, procurement=FixedOrders(buys=(8,)))
+    assert [(order.asked_gpus, order.gpus, order.usd) for order in run.orders] == [(8, 0, 0.0)]
+    assert run.orders[0].reason == "as planned; 8 asked, cut to what is for sale: nothing"
+    assert not run.used.owned_gpus.any()
 
 
 def test_a_cheaper_kind_is_rented_from_the_day_it_is_announced() -> None:

@@ -151,6 +151,31 @@ def test_a_lease_that_begins_after_the_horizon_is_a_debt_at_its_end() -> None:
         assert cash[:, Account.RESERVED].sum() == pytest.approx(4 * PAID * max(5 - first_day, 0))
 
 
+@pytest.mark.parametrize("first_day", [1, 3, 5, 7])
+def test_what_is_paid_upfront_is_paid_when_the_lease_begins(first_day: int) -> None:
+    # 4 GPUs for ten days at 36.00 each, half of it on the first day. Every day is reviewed with money limited, so that
+    # what is spent is settled on the very morning the lease begins too.
+    plain = lab(5)
+    half = tuple(
+        term.model_copy(update={"upfront_share": 0.5}) for term in plain.market.commitment if term.term_days == 10
+    )
+    limits = plain.limits.model_copy(update={"budget_usd_per_year": 1e9})
+    market = plain.market.model_copy(update={"commitment": half})
+    scenario = plain.model_copy(update={"market": market, "limits": limits})
+    cash = live(scenario, Early(first_day=first_day)).books.cash_usd
+    by_day = np.zeros(5)
+    by_day[first_day:] = 4 * PAID / 2
+    if first_day < 5:
+        by_day[first_day] += 4 * PAID / 2 * 10
+    np.testing.assert_allclose(cash[:, Account.RESERVED], by_day)
+    # What was paid for days to come is the lab's at the end, less a tenth of the rest of the term, which is what
+    # subletting it would cost.
+    days_left = min(first_day + 10 - 5, 10)
+    prepaid = 4 * PAID / 2 * days_left if first_day < 5 else 0.0
+    owed = 4 * PAID * 0.1 * days_left
+    assert cash[4, Account.CLOSING_LEASES] == pytest.approx(owed - prepaid)
+
+
 def test_nobody_leases_from_yesterday() -> None:
     with pytest.raises(ValueError, match="cannot be carried out: Reserve"):
         live(lab(5), Early(first_day=0))

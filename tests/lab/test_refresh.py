@@ -79,9 +79,7 @@ def owned(run: Run, kind: int) -> np.ndarray:
 
 def test_when_power_gets_twenty_times_as_dear_gpus_are_sold_at_the_next_review() -> None:
     scenario, fleet = lab(), Fleet(1)
-    old = Purchase(0, 10, 10_000.0, -400, 1426)
-    fleet.commit(old, 0)
-    fleet.deliver(old)
+    fleet.deliver(fleet.order(Purchase(0, 10, 10_000.0, -400, 1426), 0))
     model = served_model(scenario, "opening model", 2.5e11, 1e12, BF16, 1.0)
     seen = replace(observed(realize(scenario), 5, model), fleet=Holdings(fleet))
 

@@ -1,0 +1,170 @@
+"""How far money and power go: what is owed on later days, what of an order can be had, and what is left for renting."""
+
+from __future__ import annotations
+
+from math import floor
+from typing import NamedTuple
+
+import numpy as np
+
+from simulator.lab.fleet import Fleet
+from simulator.lab.models import work_flop_per_gpu_hour
+from simulator.lab.orders import Lease, Purchase
+from simulator.lab.payments import Loan, price_payments
+from simulator.laws.units import FloatArray
+from simulator.world.world import World
+
+BUDGET_YEAR_DAYS = 365
+"""Budgets are for years of so many days from the start."""
+_ROUNDING = 1e-9
+
+
+class Allowed(NamedTuple):
+    """How many GPUs can be ordered, and what keeps it from being more."""
+
+    gpus: int
+    limit: str
+
+
+class Limits:
+    """The limits of one lab. Money is counted by day, and only where it is limited."""
+
+    def __init__(self, world: World, fleet: Fleet) -> None:
+        self._world, self._fleet, self._inputs = world, fleet, world.scenario.limits
+        self.bound_money = self._inputs.bound_money
+        calendar = world.calendar
+        n_days = calendar.horizon_days + calendar.look_ahead_days if self.bound_money else 0
+        self._agreed_usd = np.zeros(-(-n_days // BUDGET_YEAR_DAYS) * BUDGET_YEAR_DAYS)
+        """What contracts and work under way ask for, by the day it must be paid."""
+        self._running_usd = np.zeros(self._agreed_usd.size)
+        """What the GPUs owned, or to come, cost to run and keep, at the tariff of the last look."""
+        self._spent_usd = 0.0
+        """Before today."""
+        self._spent_this_year_usd = 0.0
+        self._today = 0
+        rated_kw = np.array([kind.server_power_kw for kind in world.scenario.accelerators])
+        self._kw = rated_kw * world.scenario.ownership.pue
+
+    def owe(self, bound: Purchase | Lease) -> None:
+        """From now on what this costs comes first."""
+        if self.bound_money:
+            self._agreed_usd += self._payments(bound)
+            if isinstance(bound, Purchase):
+                self._running_usd += self._running(bound)
+
+    def owe_by_day(self, first_day: int, days: float, usd_per_day: float) -> None:
+        """The same of work that goes on for some days, such as a training run."""
+        if self.bound_money:
+            span = np.arange(first_day, min(first_day + int(np.ceil(days)), self._agreed_usd.size))
+            self._agreed_usd[span] += usd_per_day * np.minimum(days - (span - first_day), 1.0)
+
+    def owe_research(self, first_day: int, days: int, flop_per_day: float) -> None:
+        """The same of experiments, at the rent they would cost today."""
+        if self.bound_money:
+            rents = self._world.prices.rents_on(self._world.calendar.index(first_day))
+            usd_per_flop = float((rents / work_flop_per_gpu_hour(self._world.scenario)).min())
+            self.owe_by_day(first_day, days, flop_per_day * usd_per_flop)
+
+    def look(self, day: int, spent_usd: FloatArray) -> None:
+        """Take in what was really spent on every day before today [USD]."""
+        self._today, self._spent_usd = day, float(spent_usd.sum())
+        self._spent_this_year_usd = float(spent_usd[day - day % BUDGET_YEAR_DAYS :].sum())
+        held = [tranche for tranche in self._fleet.purchases if tranche.end_day > day]
+        self._running_usd = sum((self._running(tranche) for tranche in held), np.zeros(self._agreed_usd.size))
+
+    @property
+    def overrun_usd(self) -> float:
+        """What is agreed on for the rest of the budget year beyond what the year has left [USD]."""
+        if self._inputs.budget_usd_per_year is None:
+            return 0.0
+        return max(-float(self._budget_left_usd()[self._today // BUDGET_YEAR_DAYS]), 0.0)
+
+    def rental_usd_per_day(self, days_to_review: int) -> float:
+        """What may go to serving on rented GPUs and to tokens bought, until the next review [USD a day].
+
+        A budget is spread over the days left of its year; cash over those until the next review.
+        """
+        left = [np.inf]
+        if self._inputs.budget_usd_per_year is not None:
+            days = BUDGET_YEAR_DAYS - self._today % BUDGET_YEAR_DAYS
+            left.append(float(self._budget_left_usd()[self._today // BUDGET_YEAR_DAYS]) / days)
+        if self._inputs.cash_usd is not None:
+            left.append(float(self._cash_left_usd().min()) / max(days_to_review, 1))
+        return max(min(left), 0.0)
+
+    def allowed(self, asked: Purchase | Lease) -> Allowed:
+        """How many of the GPUs asked for there is power and money for."""
+        found = [Allowed(asked.gpus, "")]
+        if self._inputs.power_kw is not None and isinstance(asked, Purchase):
+            held = self._fleet.most_owned(self._kw, asked.first_day, asked.end_day)
+            gpus = (self._inputs.power_kw - held) / float(self._kw[asked.accelerator])
+            found.append(Allowed(_whole(gpus), "the building has power for"))
+        if self.bound_money:
+            due = self._payments(asked)
+            if isinstance(asked, Purchase):
+                due += self._running(asked)
+            if self._inputs.budget_usd_per_year is not None:
+                share = _share(self._budget_left_usd(), _by_year(due))
+                found.append(Allowed(_whole(share * asked.gpus), "the budget allows"))
+            if self._inputs.cash_usd is not None:
+                share = _share(self._cash_left_usd(), np.cumsum(due[self._today :]))
+                found.append(Allowed(_whole(share * asked.gpus), "cash on hand allows"))
+        return min(found, key=lambda each: each.gpus)
+
+    def _budget_left_usd(self) -> FloatArray:
+        """Of every budget year, once all that is agreed on is paid; those that are over have nothing [year]."""
+        year, due = self._today // BUDGET_YEAR_DAYS, self._agreed_usd + self._running_usd
+        due[: self._today] = 0.0
+        left: FloatArray = (self._inputs.budget_usd_per_year or 0.0) - _by_year(due)
+        left[year] -= self._spent_this_year_usd
+        left[:year] = 0.0
+        return left
+
+    def _cash_left_usd(self) -> FloatArray:
+        """On every day from today on, once all that is agreed on until then is paid, with the income until then."""
+        days = np.arange(self._today, self._agreed_usd.size, dtype=np.float64)
+        in_hand = (self._inputs.cash_usd or 0.0) + self._inputs.income_usd_per_day * days - self._spent_usd
+        left: FloatArray = in_hand - np.cumsum((self._agreed_usd + self._running_usd)[self._today :])
+        return left
+
+    def _payments(self, bound: Purchase | Lease) -> FloatArray:
+        """What a contract asks for by day [USD]."""
+        n_days, own = self._agreed_usd.size, self._world.scenario.ownership
+        due = np.zeros(n_days)
+        if isinstance(bound, Lease):
+            first = max(bound.first_day, 0)
+            due[first : bound.end_day] = bound.usd_per_day * (1.0 - bound.upfront_share)
+            if bound.first_day == first < n_days:
+                due[first] += bound.usd_per_day * bound.upfront_share * (bound.end_day - bound.first_day)
+            return due
+        for day, usd in price_payments(own, bound):
+            if day < n_days:
+                due[day] += usd
+        loan = Loan.of(own, bound)
+        return due if loan is None else due + loan.principal(n_days) + loan.interest(n_days)
+
+    def _running(self, tranche: Purchase) -> FloatArray:
+        """What owned GPUs cost to run and keep by day, at today's tariff [USD]."""
+        own, world = self._world.scenario.ownership, self._world
+        tariff = float(world.prices.electricity_usd_per_kwh[world.calendar.index(self._today)])
+        rated_kw = float(self._kw[tranche.accelerator]) / own.pue
+        per_gpu = rated_kw * own.running_usd_per_rated_kw_day(tariff) + own.upkeep_usd_per_day(tranche.paid_usd_per_gpu)
+        usd = np.zeros(self._agreed_usd.size)
+        usd[max(tranche.first_day, 0) : tranche.end_day] = tranche.gpus * per_gpu
+        return usd
+
+
+def _by_year(usd: FloatArray) -> FloatArray:
+    by_year: FloatArray = usd.reshape(-1, BUDGET_YEAR_DAYS).sum(axis=1)
+    return by_year
+
+
+def _share(left: FloatArray, needed: FloatArray) -> float:
+    """The largest part of what is needed that is left, wherever something is."""
+    bound = needed > 0.0
+    return max(float((left[bound] / needed[bound]).min()), 0.0) if bound.any() else 1.0
+
+
+def _whole(gpus: float) -> int:
+    """Whole GPUs, none below zero; the last bit of a sum does not cost one."""
+    return max(floor(gpus + _ROUNDING), 0)
