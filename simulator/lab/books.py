@@ -201,7 +201,9 @@ def _charge_held(used: Dispatch, cost: _HeldCost, economic: FloatArray) -> Float
 def _charge_rented(world: World, used: Dispatch, cash: FloatArray, economic: FloatArray, training: FloatArray) -> None:
     """Rent by the hour goes to the use it was rented for; adds to training's part [kind, day]."""
     prices, days = world.prices, world.calendar.lived_indices
-    served = _at(prices.rent_path(used.serving_rental, days), used.serving_rented_hours)
+    served = _at(prices.rent_path(used.serving_rental, days), used.serving_billed_hours)
+    served_on_spot = _at(prices.spot_path(used.serving_rental, days), used.serving_spot_hours)
+    bought = _bought(world, used)
     researched = _at(prices.rent_path(used.work_rental, days), used.research_rented_hours)
     on_spot = _at(prices.spot_path(used.work_rental, days), used.research_spot_hours)
     trained = np.zeros(days.size)
@@ -210,14 +212,24 @@ def _charge_rented(world: World, used: Dispatch, cash: FloatArray, economic: Flo
         training[row] += run
         trained += run
     cash[:, Account.ON_DEMAND] += trained + served + researched
-    cash[:, Account.SPOT] += on_spot
+    cash[:, Account.SPOT] += on_spot + served_on_spot
+    cash[:, Account.API] += bought
     economic[:, Use.TRAINING] += trained
-    economic[:, Use.SERVING] += served
+    economic[:, Use.SERVING] += served + served_on_spot + bought
     economic[:, Use.RESEARCH] += researched + on_spot
 
 
 def _per_hour(cost: FloatArray, hours: FloatArray) -> FloatArray:
     return np.divide(cost, hours, out=np.zeros_like(cost), where=hours > 0.0)
+
+
+def _bought(world: World, used: Dispatch) -> FloatArray:
+    """Tokens bought from another provider, at the mix of prompts and completions of their day [USD]."""
+    if world.scenario.api_fallback is None:
+        return used.bought_tokens
+    days = np.arange(used.bought_tokens.size)
+    mix = world.scenario.demand.mix_at_start if world.mix is None else world.mix.on(world.calendar.lived_indices)
+    return used.bought_tokens * world.scenario.api_fallback.usd_per_token(mix.prompt_share, days)
 
 
 def _at(price: FloatArray, hours: FloatArray) -> FloatArray:

@@ -45,7 +45,7 @@ class BreakEven(Procurement):
             return []
         rent = float((observation.rents_ahead(arrival, life) * need.hours_for_one).min())
         least = self.safety * _break_even(float(owned[need.accelerator]), rent)
-        hours = np.asarray(observation.scenario.hour_profile.factors)
+        hours = np.asarray(observation.scenario.planned_profile.factors)
         short = need.gpus[:, np.newaxis] * hours - need.committed[:, np.newaxis]
         gpus = used_enough(short.reshape(-1), least)
         if gpus < self.least_gpus:
@@ -66,7 +66,7 @@ class BreakEven(Procurement):
 
     def _load(self, observation: Observation) -> UncertainLoad:
         """The hours of a day, without doubt."""
-        return UncertainLoad(observation.scenario.hour_profile, 0.0)
+        return UncertainLoad(observation.scenario.planned_profile, 0.0)
 
 
 def used_enough(short: FloatArray, least: float) -> int:

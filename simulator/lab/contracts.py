@@ -20,6 +20,8 @@ class Contracts:
     def __init__(self, world: World, fleet: Fleet) -> None:
         self.records: list[OrderRecord] = []
         self.limits = Limits(world, fleet)
+        self.signed: list[tuple[int, Purchase | Lease]] = []
+        """What was bought and leased, as agreed, by the day it was."""
         self._world, self._scenario, self._fleet = world, world.scenario, fleet
 
     @property
@@ -48,7 +50,7 @@ class Contracts:
         self._record(order, Tenure.OWNED, allowed, day, first_day, end_day, usd)
         if not bought.gpus:
             return None
-        self.limits.owe(bought)
+        self._agree(bought, day)
         return self._fleet.order(bought, day + round(self._scenario.market.lead_days) + installed)
 
     def sign(self, order: Reserve, day: int) -> Lease | None:
@@ -64,9 +66,14 @@ class Contracts:
         self._record(order, Tenure.RESERVED, allowed, day, first_day, end, usd)
         if not signed.gpus:
             return None
-        self.limits.owe(signed)
+        self._agree(signed, day)
         self._fleet.sign(signed)
         return signed
+
+    def bring_in(self, lease: Lease) -> None:
+        """A lease of before the start."""
+        self._agree(lease, lease.first_day)
+        self._fleet.sign(lease)
 
     def sell(self, order: Sell, day: int) -> None:
         """GPUs leave this afternoon at today's bid."""
@@ -83,6 +90,10 @@ class Contracts:
             if self.limits.overrun_usd:
                 told = f"what is agreed on exceeds the budget of the year by {self.limits.overrun_usd:,.0f} USD"
                 self.records.append(OrderRecord(day, "", Tenure.ON_DEMAND, 0, 0, day, day, 0.0, told, self._seen(day)))
+
+    def _agree(self, bound: Purchase | Lease, day: int) -> None:
+        self.signed.append((day, bound))
+        self.limits.owe(bound)
 
     def _had(self, asked: Purchase, day: int) -> Allowed:
         """How many GPUs supply, power and money leave."""

@@ -29,6 +29,7 @@ from simulator.lab.policy import Policy
 from simulator.lab.replan import ReplanRecord, Requantize, Rerun, Resell, Service
 from simulator.lab.runs import Assignment, ReleaseRecord, Runs
 from simulator.laws.precision import PRECISIONS
+from simulator.world.market import SpotWork
 from simulator.world.scenario import Scenario
 from simulator.world.world import MeterReading, World, realize
 
@@ -50,6 +51,8 @@ class Run:
     books: Books
     releases: tuple[ReleaseRecord, ...]
     orders: tuple[OrderRecord, ...]
+    signed: tuple[tuple[int, Purchase | Lease], ...]
+    """What was bought and leased, as agreed, by the day it was."""
     replans: tuple[ReplanRecord, ...]
     n_events: int
 
@@ -110,7 +113,8 @@ class Lab:
         for assigned in self.waiting:  # in vain
             self.runs.begin(assigned, self.world.calendar.horizon_days)
         used, books = self._settled(self.world)
-        told = tuple(self.runs.releases), tuple(self.contracts.records), tuple(self.replans)
+        contracts = self.contracts
+        told = tuple(self.runs.releases), tuple(contracts.records), tuple(contracts.signed), tuple(self.replans)
         return Run(self.policy.name, self.world, used, books, *told, self.n_events)
 
     def market(self) -> Process:
@@ -352,8 +356,7 @@ class Lab:
             discount = self.scenario.market.discount_of_rest(left.days_left)
             kind = names.index(left.accelerator)
             lease = Lease(kind, left.gpus, left.usd_per_gpu_hour, discount, -1, left.days_left)
-            self.fleet.sign(lease)
-            self.contracts.limits.owe(lease)
+            self.contracts.bring_in(lease)
             self.env.process(self.hold(lease))
         self._choose_rental()
         if self.policy.replan is not None:
@@ -380,6 +383,7 @@ class Lab:
         """Rent the kind with the cheapest token for serving, and with the cheapest FLOP, part on spot, for research."""
         rent = self.world.prices.rents_on(self.world.calendar.index(self.today))
         spot = self.world.prices.spots_on(self.world.calendar.index(self.today))
+        spot *= self.scenario.market.spot_factor(SpotWork.RESEARCH)
         had = self.scenario.market.spot_availability
         mixed = np.where(spot < rent, had * np.where(np.isfinite(spot), spot, 0.0) + (1.0 - had) * rent, rent)
         self.work_rental.set(self.today, int(np.argmin(mixed / work_flop_per_gpu_hour(self.scenario))))

@@ -50,7 +50,7 @@ class Ladder(Procurement):
 
     def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
         """Order what the base lacks when it can arrive, and lease what the middle lacks."""
-        hours = np.asarray(observation.scenario.hour_profile.factors)
+        hours = np.asarray(observation.scenario.planned_profile.factors)
         bought = self._base(observation, forecast)
         ordered = []
         if bought is not None:
@@ -72,7 +72,7 @@ class Ladder(Procurement):
         rent = super().planning_price(observation, release, forecast)
         top = rent.serving_usd_per_gpu_hour
         spread = typical_spread(observation, forecast, sampled(observation.day, self.term_days))
-        load = UncertainLoad(observation.scenario.hour_profile, spread)
+        load = UncertainLoad(observation.scenario.planned_profile, spread)
         base, held = (_capacity(load, quantile) for quantile in (self.owned_quantile, self.reserved_quantile))
         lease = top * (1.0 - observation.scenario.market.discount(self.term_days))
         owned = owned_usd_per_gpu_hour(observation)
@@ -92,7 +92,7 @@ class Ladder(Procurement):
             for lease in observation.fleet.leases(observation.day)
         ]
         need = need._replace(committed=need.committed - bound_as(need, leases, days))
-        short = need.short_of(self.owned_quantile, np.asarray(observation.scenario.hour_profile.factors))
+        short = need.short_of(self.owned_quantile, np.asarray(observation.scenario.planned_profile.factors))
         gpus = whole_gpus(short)
         if gpus < self.least_gpus:
             return None

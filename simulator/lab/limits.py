@@ -10,7 +10,7 @@ import numpy as np
 from simulator.lab.fleet import Fleet
 from simulator.lab.models import work_flop_per_gpu_hour
 from simulator.lab.orders import Lease, Purchase
-from simulator.lab.payments import Loan, price_payments
+from simulator.lab.payments import payments
 from simulator.laws.units import FloatArray
 from simulator.world.world import World
 
@@ -129,19 +129,11 @@ class Limits:
 
     def _payments(self, bound: Purchase | Lease) -> FloatArray:
         """What a contract asks for by day [USD]."""
-        n_days, own = self._agreed_usd.size, self._world.scenario.ownership
+        n_days, owed = self._agreed_usd.size, payments(self._world.scenario.ownership, bound)
+        seen = owed.day < n_days
         due = np.zeros(n_days)
-        if isinstance(bound, Lease):
-            first = max(bound.first_day, 0)
-            due[first : bound.end_day] = bound.usd_per_day * (1.0 - bound.upfront_share)
-            if bound.first_day == first < n_days:
-                due[first] += bound.usd_per_day * bound.upfront_share * (bound.end_day - bound.first_day)
-            return due
-        for day, usd in price_payments(own, bound):
-            if day < n_days:
-                due[day] += usd
-        loan = Loan.of(own, bound)
-        return due if loan is None else due + loan.principal(n_days) + loan.interest(n_days)
+        np.add.at(due, owed.day[seen], owed.usd[seen])
+        return due
 
     def _running(self, tranche: Purchase) -> FloatArray:
         """What owned GPUs cost to run and keep by day, at today's tariff [USD]."""

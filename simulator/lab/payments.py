@@ -3,13 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from simulator.lab.orders import Purchase
+from simulator.lab.orders import Lease, Purchase
 from simulator.laws.finance import annuity
 from simulator.laws.units import DAYS_PER_MONTH, MONTHS_PER_YEAR, FloatArray, IntArray
 from simulator.world.ownership import OwnershipInputs
+
+
+class Payments(NamedTuple):
+    """What a contract asks for, by day; several may fall on one day."""
+
+    day: IntArray
+    usd: FloatArray
+
+
+def payments(own: OwnershipInputs, bound: Purchase | Lease) -> Payments:
+    """All that is to be paid for GPUs bought or leased, but for running them [USD]."""
+    if isinstance(bound, Lease):
+        days = np.arange(max(bound.first_day, 0), bound.end_day)
+        usd = np.full(days.size, bound.usd_per_day * (1.0 - bound.upfront_share))
+        if bound.first_day >= 0:
+            usd[0] += bound.usd_per_day * bound.upfront_share * days.size
+        return Payments(days, usd)
+    price, loan = price_payments(own, bound), Loan.of(own, bound)
+    days, usd = np.array([day for day, _ in price], dtype=np.int64), np.array([usd for _, usd in price])
+    if loan is None:
+        return Payments(days, usd)
+    n_days = int(loan.days[-1]) + 1
+    flow = loan.principal(n_days) + loan.interest(n_days)
+    due = np.flatnonzero(flow)
+    return Payments(np.concatenate((days, due)), np.concatenate((usd, flow[due])))
 
 
 def price_payments(own: OwnershipInputs, purchase: Purchase) -> list[tuple[int, float]]:

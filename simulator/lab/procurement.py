@@ -110,7 +110,7 @@ class ReserveBase(Procurement):
         rent = _rent(observation, release)
         discount = observation.scenario.market.discount(self.term_days)
         spread = typical_spread(observation, forecast, sampled(observation.day, self.term_days))
-        load = UncertainLoad(observation.scenario.hour_profile, spread)
+        load = UncertainLoad(observation.scenario.planned_profile, spread)
         if spread == 0.0:
             base = _hour_quantile(observation.scenario, self.quantile)
         else:
@@ -145,7 +145,7 @@ class BuyToForecast(Procurement):
         """Owned GPUs at their all-in cost over the hours they are used, and rent above them."""
         rent = _rent(observation, release)
         owned = owned_usd_per_gpu_hour(observation)
-        above = float(observation.scenario.hour_profile.overflow_share(self.headroom))
+        above = float(observation.scenario.planned_profile.overflow_share(self.headroom))
         serving = _blend(owned, rent.serving_usd_per_gpu_hour, self.headroom, above)
         cheaper = np.minimum(serving, rent.serving_usd_per_gpu_hour)
         return PlanningPrice(rent.training_usd_per_gpu_hour, cheaper)
@@ -186,7 +186,7 @@ class Newsvendor(Procurement):
         """
         rent, owned = _rent(observation, release), owned_usd_per_gpu_hour(observation)
         days = days_of(arrival_day(observation), self.review_days)
-        load = UncertainLoad(observation.scenario.hour_profile, typical_spread(observation, forecast, days))
+        load = UncertainLoad(observation.scenario.planned_profile, typical_spread(observation, forecast, days))
         price = rent.serving_usd_per_gpu_hour.copy()
         with np.errstate(invalid="ignore"):
             chance = owned / _rent_for_life(observation, release.due_day)
@@ -265,8 +265,8 @@ def _blend(sunk: FloatArray, rent: FloatArray, base: float, above: float) -> Flo
 
 @lru_cache(maxsize=64)
 def _hour_quantile(scenario: Scenario, quantile: float) -> float:
-    return float(np.quantile(scenario.hour_profile.factors, quantile))
+    return float(np.quantile(scenario.planned_profile.factors, quantile))
 
 
 def _profile(observation: Observation) -> FloatArray:
-    return np.asarray(observation.scenario.hour_profile.factors)
+    return np.asarray(observation.scenario.planned_profile.factors)

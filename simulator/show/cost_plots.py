@@ -12,7 +12,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from simulator.lab.accounts import Account
 from simulator.laws.units import DAYS_PER_MONTH, FloatArray, IntArray
-from simulator.show.money import DASH, money, scaled, signed_percent
+from simulator.show.money import DASH, Currency, money, scaled, signed_percent
 from simulator.show.style import (
     GRID,
     INK,
@@ -21,13 +21,14 @@ from simulator.show.style import (
     SMALL,
     apart,
     as_dates,
-    caption,
     cheapest,
+    currency_of,
     date_axis,
     dress,
     is_short,
     is_wide,
     money_axis,
+    money_caption,
     new_axes,
     part_look,
     policy_look,
@@ -61,7 +62,7 @@ SPEND_LABELS = tuple(label for label, _ in _SPEND)
 def cumulative_cost(comparison: Comparison, ax: Axes | None = None) -> Axes:
     """Money spent since the start: a fan per policy, and a ring where it ends once what is left is counted."""
     ax = new_axes() if ax is None else ax
-    dates, fans = _fans(comparison)
+    (dates, fans), currency = _fans(comparison), currency_of(comparison)
     net = np.median(comparison.by_policy("cumulative_cost_usd"), axis=1)
     ends = []
     for number, name in enumerate(comparison.policy_names):
@@ -75,7 +76,7 @@ def cumulative_cost(comparison: Comparison, ax: Axes | None = None) -> Axes:
         ring = ax.plot(dates[-1:], net[number : number + 1], "o", color=look.colour, markersize=8, zorder=4)[0]
         ring.set(markerfacecolor="white", clip_on=False)
         cost = float(net[number])
-        ends.append((cost, f"{name}  {money(cost)}", look.colour))
+        ends.append((cost, f"{name}  {money(cost, currency)}", look.colour))
     if is_wide(comparison) and not is_short(comparison.n_days):
         ax.set_yscale("log")
         cut, scale = "", ", log scale"
@@ -87,11 +88,11 @@ def cumulative_cost(comparison: Comparison, ax: Axes | None = None) -> Axes:
     dress(
         ax,
         verdict(comparison).rstrip("."),
-        f"money spent since the start [USD{scale}]",
-        f"{bands}{cut}\n{caption(comparison)}",
+        f"money spent since the start [{currency.code}{scale}]",
+        f"{bands}{cut}\n{money_caption(comparison)}",
     )
     date_axis(ax, comparison.n_days)
-    money_axis(ax)
+    money_axis(ax, currency)
     ax.set_xlim(dates[0], dates[-1])
     _label_ends(ax, ends)
     return ax
@@ -131,7 +132,7 @@ def _top(comparison: Comparison, fans: FloatArray, net: FloatArray) -> tuple[flo
         return max(float(highest[-1]) * 1.05, ring * 1.05, 1.0), ""
     top = max(float(highest[-2]) * 1.3, ring * 1.05)
     over = [
-        f"{name} (to {money(float(end))})"
+        f"{name} (to {money(float(end), currency_of(comparison))})"
         for name, end in zip(comparison.policy_names, fans[-1].max(axis=1), strict=True)
         if end > top
     ]
@@ -169,10 +170,11 @@ def spend_by_account(comparison: Comparison, ax: Axes | None = None, policy: str
         above += np.maximum(spent, 0.0)
         below += np.minimum(spent, 0.0)
     period = "month" if months == 1 else "quarter"
-    name = comparison.policy_names[number]
-    dress(ax, f"{name}: spend by account", f"USD per {period}", "Mean over worlds. " + caption(comparison))
+    name, currency = comparison.policy_names[number], currency_of(comparison)
+    said = f"Mean over worlds. {money_caption(comparison)}"
+    dress(ax, f"{name}: spend by account", f"{currency.code} per {period}", said)
     date_axis(ax, comparison.n_days)
-    money_axis(ax)
+    money_axis(ax, currency)
     stack_legend(ax)
     return ax
 
@@ -195,7 +197,7 @@ def difference(comparison: Comparison, ax: Axes | None = None) -> Axes:
         verdict(comparison).rstrip("."),
         "",
         f"Cumulative cost less that of {comparison.baseline} in the same worlds, {scale}. Dot: mean difference / mean "
-        f"cost of {comparison.baseline}, with its 95 % interval; bar: 90 % of worlds.\n" + caption(comparison),
+        f"cost of {comparison.baseline}, with its 95 % interval; bar: 90 % of worlds.\n" + money_caption(comparison),
     )
     ax.set_yticks(range(len(rows) - 1), [row.policy for row in rows[1:]], fontsize=LABEL)
     ax.set_ylim(max(len(rows) - 1, 1) - 0.4, -0.8)
@@ -272,7 +274,7 @@ def _difference_said(comparison: Comparison, number: int) -> str:
     """The difference from the baseline in money and percent, and how many times the cheapest it costs."""
     rows = comparison.summary_records()
     row, best = rows[number], cheapest(comparison)
-    said = f"{_change(row.difference_usd)} ({difference_percent(row)})"
+    said = f"{_change(row.difference_usd, currency_of(comparison))} ({difference_percent(row)})"
     if not row.comparable:
         return f"{said}, not comparable"
     if number == best or best == 0 or rows[best].cumulative_cost_usd <= 0.0:
@@ -314,5 +316,5 @@ def _period_starts(dates: npt.NDArray[np.datetime64], months: int) -> IntArray:
     return np.flatnonzero(np.diff(period, prepend=period[0] - 1))
 
 
-def _change(usd: float) -> str:
-    return money(usd) if usd <= 0.0 else f"+{money(usd)}"
+def _change(usd: float, currency: Currency) -> str:
+    return f"{'+' if usd > 0.0 else ''}{money(usd, currency)}"

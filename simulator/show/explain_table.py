@@ -6,7 +6,7 @@ from rich.table import Table
 
 from simulator.lab.explain import Explanation
 from simulator.lab.plan import Choice
-from simulator.show.money import money, scaled, signed_percent
+from simulator.show.money import Currency, money, scaled, signed_percent
 from simulator.show.plain_table import plain_table
 from simulator.world.scenario import Scenario
 
@@ -23,8 +23,11 @@ def explain_table(seen: Explanation, scenario: Scenario) -> Table:
     """A row per set of levers, cheapest first; the one that was chosen is marked."""
     release = seen.release
     when = scenario.calendar.date_of
+    currency = Currency.declared(scenario.currency)
     table = plain_table(
-        f"{release.name}: decided {when(seen.day)} by {seen.policy}, due {when(release.due_day)}", reason(seen), Table
+        f"{release.name}: decided {when(seen.day)} by {seen.policy}, due {when(release.due_day)}",
+        f"{reason(seen)} Money: {currency.said}." if currency.said else reason(seen),
+        Table,
     )
     for header in ("Levers", "Trained", "Limit"):
         table.add_column(header, justify="left", no_wrap=True)
@@ -32,10 +35,10 @@ def explain_table(seen: Explanation, scenario: Scenario) -> Table:
         table.add_column(header, justify="right", no_wrap=True)
     for header in ("Training", "Serving", "Together", "vs chosen"):
         table.add_column(header, justify="right", no_wrap=True)
-    table.add_row(*_cells("chosen", seen.chosen, seen.chosen), style="bold", end_section=True)
+    table.add_row(*_cells("chosen", seen.chosen, seen.chosen, currency), style="bold", end_section=True)
     for option in seen.options:
         levers = ", ".join(sorted(option.levers)) or "none: compute-optimal"
-        table.add_row(*_cells(levers, option.choice, seen.chosen))
+        table.add_row(*_cells(levers, option.choice, seen.chosen, currency))
     return table
 
 
@@ -60,7 +63,7 @@ def reason(seen: Explanation) -> str:
     return " ".join(told)
 
 
-def _cells(name: str, choice: Choice, chosen: Choice) -> list[str]:
+def _cells(name: str, choice: Choice, chosen: Choice, currency: Currency) -> list[str]:
     model = choice.model
     change = 100.0 * (choice.planned_usd / chosen.planned_usd - 1.0)
     return [
@@ -73,8 +76,8 @@ def _cells(name: str, choice: Choice, chosen: Choice) -> list[str]:
         model.precision.name,
         f"{model.samples:.3g}",
         f"{choice.size.gpus:,} x {choice.size.days:.3g}",
-        money(choice.planned_training_usd + (choice.data_usd or 0.0)),
-        money(choice.planned_serving_usd),
-        money(choice.planned_usd),
+        money(choice.planned_training_usd + (choice.data_usd or 0.0), currency),
+        money(choice.planned_serving_usd, currency),
+        money(choice.planned_usd, currency),
         "" if choice is chosen else signed_percent(change),
     ]

@@ -6,7 +6,7 @@ import math
 
 from rich.table import Table
 
-from simulator.show.money import DASH, money, percent
+from simulator.show.money import DASH, Currency, money, percent
 from simulator.show.plain_table import plain_table
 from simulator.study.comparison import worlds_said
 from simulator.study.foresight import NULL, Foresight, Range
@@ -15,12 +15,13 @@ from simulator.study.foresight import NULL, Foresight, Range
 def forecasts_table(found: Foresight) -> Table:
     """A row per policy and forecast."""
     comparison = found.comparison
+    currency = Currency.declared(comparison.scenario.currency)
     table = plain_table(
         f"{comparison.scenario.title}: every policy with every forecast",
         f"{worlds_said(comparison.replications)}, seed {comparison.seed}. Value: cost with {NULL} less cost with this "
         "forecast, [95 %]; it may be negative.\nRegret: above the cheapest of all options in each world, those of "
         "hindsight included. Share: training of training and serving.\nOptions that serve less or worse than the first "
-        "policy have no regret.",
+        "policy have no regret." + (f"\nMoney: {currency.said}." if currency.said else ""),
         Table,
     )
     for header in ("Policy", "Forecast"):
@@ -29,11 +30,13 @@ def forecasts_table(found: Foresight) -> Table:
         table.add_column(header, justify="right", no_wrap=True)
     last = ""
     for row in found.forecasts:
-        regret = f"{money(row.regret_usd)} ({row.regret_percent:.1f} %)" if math.isfinite(row.regret_usd) else DASH
+        regret = (
+            f"{money(row.regret_usd, currency)} ({row.regret_percent:.1f} %)" if math.isfinite(row.regret_usd) else DASH
+        )
         table.add_row(
             "" if row.policy == last else row.policy,
             row.forecast,
-            money(row.cost_usd.mean),
+            money(row.cost_usd.mean, currency),
             _percent(row.value_percent),
             regret if row.comparable else "not comparable",
             percent(row.training_share, 1),
@@ -112,11 +115,12 @@ def verdict(found: Foresight) -> str:
         return "No option gives the service and quality of the first policy."
     best = min(usable, key=lambda row: row.cost_usd.mean)
     known = next(row for row in found.forecasts if (row.policy, row.forecast) == (best.policy, "foresight"))
+    currency = Currency.declared(found.comparison.scenario.currency)
     saved = 100.0 * (1.0 - known.cost_usd.mean / best.cost_usd.mean)
     change = f"{abs(saved):.1f} % {'less' if saved >= 0.0 else 'more'}"
     return (
         f"Of what a lab can really know, {best.policy} with the forecast {best.forecast} costs least, "
-        f"{money(best.cost_usd.mean)}; with demand known it would cost {change}. It costs "
+        f"{money(best.cost_usd.mean, currency)}; with demand known it would cost {change}. It costs "
         f"{best.regret_percent:.1f} % more than what hindsight would have done in each world."
     )
 

@@ -3,25 +3,58 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+
+from simulator.world.currency import CurrencyInputs
 
 DASH = "–"
 """Shown where there is no number."""
 _SCALES = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 _THIN = "\u00a0"
+_SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥", "INR": "₹", "KRW": "₩"}
 
 
-def money(usd: float, digits: int = 3) -> str:
-    """An amount with so many significant digits.
+@dataclass(frozen=True, slots=True)
+class Currency:
+    """What dollars are turned into where they are shown, and nowhere before."""
+
+    code: str = "USD"
+    per_usd: float = 1.0
+    said: str = ""
+    """The rate with its date and source; empty for dollars."""
+
+    @staticmethod
+    def declared(inputs: CurrencyInputs | None) -> Currency:
+        """That of a scenario; dollars if it declares none."""
+        return DOLLARS if inputs is None else Currency(inputs.code, inputs.per_usd, inputs.said)
+
+    @property
+    def symbol(self) -> str:
+        """What stands before an amount: a sign, or the code where no sign is the currency's alone."""
+        return _SYMBOLS.get(self.code, f"{self.code}{_THIN}")
+
+    def of(self, usd: float) -> float:
+        """An amount in this currency."""
+        return usd * self.per_usd
+
+
+DOLLARS = Currency()
+
+
+def money(usd: float, currency: Currency = DOLLARS) -> str:
+    """An amount of dollars, shown in a currency with three significant digits.
 
     Examples
     --------
     >>> money(1_234_000_000), money(-10e6), money(999_950), money(0.2142), money(12.3), money(0)
     ('$1.23B', '−$10.0M', '$1.00M', '$0.214', '$12.3', '$0')
+    >>> money(-10e6, Currency("EUR", 0.92)), money(10, Currency("CHF", 0.8))
+    ('−€9.20M', 'CHF\xa08.00')
     """
-    return _signed(usd, scaled(abs(usd), digits))
+    return _signed(usd, scaled(abs(currency.of(usd))), currency)
 
 
-def money_tick(usd: float) -> str:
+def money_tick(usd: float, currency: Currency = DOLLARS) -> str:
     """An amount on an axis: no digits that say nothing.
 
     Examples
@@ -29,7 +62,7 @@ def money_tick(usd: float) -> str:
     >>> money_tick(1.5e9), money_tick(-10e6), money_tick(200e3)
     ('$1.5B', '−$10M', '$200k')
     """
-    return _signed(usd, count_tick(abs(usd)))
+    return _signed(usd, count_tick(abs(currency.of(usd))), currency)
 
 
 def count_tick(number: float) -> str:
@@ -93,7 +126,7 @@ def signed(value: float, decimals: int = 0) -> str:
     return text if float(text) == 0.0 else f"{'−' if value < 0 else '+'}{text}"
 
 
-def _signed(usd: float, text: str) -> str:
+def _signed(usd: float, text: str, currency: Currency) -> str:
     if not math.isfinite(usd):
         return DASH
-    return f"{'−' if usd < 0.0 and text != '0' else ''}${text}"
+    return f"{'−' if usd < 0.0 and text != '0' else ''}{currency.symbol}{text}"

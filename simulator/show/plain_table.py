@@ -12,14 +12,12 @@ _Kind = TypeVar("_Kind", bound=Table)
 
 
 def plain_table(title: str, caption: str | Text, kind: type[_Kind]) -> _Kind:
-    """An empty table of some kind, dressed."""
+    """An empty table of some kind, dressed; brackets in its words are no markup."""
     return kind(
-        title=title,
-        caption=caption,
+        title=Text(title, style="bold"),
+        caption=Text(caption) if isinstance(caption, str) else caption,
         title_justify="left",
         caption_justify="left",
-        title_style="bold",
-        caption_style="",
         box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
         show_edge=False,

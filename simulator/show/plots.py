@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from math import ceil
 from pathlib import Path
+from textwrap import fill
 
 import matplotlib
 from matplotlib.artist import Artist
@@ -15,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simulator.show.cost_plots import SPEND_LABELS, cumulative_cost, difference, spend_by_account
-from simulator.show.style import INK, LABEL, caption, date_axis, dress, new_figure
+from simulator.show.style import INK, LABEL, caption, date_axis, dress, money_caption, new_figure
 from simulator.show.use_plots import TENURE_LABELS, demand, fleet
 from simulator.study.comparison import Comparison
 
@@ -24,6 +25,8 @@ __all__ = ["cumulative_cost", "demand", "difference", "fleet", "save_plots", "sp
 _DPI = 160
 _MOST_APART = 4.0
 """Panels whose tops are further apart, as a factor, get scales of their own."""
+_LETTERS = 125
+"""That fit across a slide above its panels."""
 
 
 def save_plots(comparison: Comparison, folder: str | Path) -> list[Path]:
@@ -37,8 +40,11 @@ def save_plots(comparison: Comparison, folder: str | Path) -> list[Path]:
     figures = (
         ("cumulative_cost", figure_of(cumulative_cost(comparison))),
         *differences,
-        ("spend_by_account", _multiples(comparison, spend_by_account, "Spend by account", SPEND_LABELS)),
-        ("fleet", _multiples(comparison, fleet, "GPUs by tenure", TENURE_LABELS)),
+        (
+            "spend_by_account",
+            _multiples(comparison, spend_by_account, "Spend by account", SPEND_LABELS, money_caption(comparison)),
+        ),
+        ("fleet", _multiples(comparison, fleet, "GPUs by tenure", TENURE_LABELS, caption(comparison))),
         ("demand", figure_of(demand(comparison))),
     )
     return save_figures(figures, target)
@@ -59,7 +65,7 @@ def save_figures(figures: Iterable[tuple[str, Figure]], folder: Path) -> list[Pa
 
 
 def _multiples(
-    comparison: Comparison, draw: Callable[[Comparison, Axes, str], Axes], title: str, parts: Sequence[str]
+    comparison: Comparison, draw: Callable[[Comparison, Axes, str], Axes], title: str, parts: Sequence[str], below: str
 ) -> Figure:
     """The same picture of every policy, with one legend; on one scale where that leaves something to see."""
     names = comparison.policy_names
@@ -91,8 +97,8 @@ def _multiples(
         fontsize=LABEL,
     )
     scale = "" if one_scale else ", each on a scale of its own"
-    said = f"{title}, by policy{scale}; mean over worlds. {caption(comparison)}"
-    figure.suptitle(said, x=0.012, ha="left", fontsize=LABEL, color=INK)
+    said = fill(f"{title}, by policy{scale}; mean over worlds. {below}", _LETTERS)
+    figure.suptitle(said, x=0.012, ha="left", fontsize=LABEL, color=INK, parse_math=False)
     return figure
 
 

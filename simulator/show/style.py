@@ -15,7 +15,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from simulator.laws.units import FloatArray
-from simulator.show.money import count_tick, money_tick
+from simulator.show.money import DOLLARS, Currency, count_tick, money_tick
 from simulator.study.comparison import Comparison
 
 PETROFF = ("#5790fc", "#f89c20", "#e42536", "#964a8b", "#9c9ca1", "#7a21dd")
@@ -75,11 +75,11 @@ def new_figure() -> Figure:
 
 def dress(ax: Axes, title: str, y_label: str, below: str = "", size: float = 1.0) -> Axes:
     """Title above, unit on the axis, caption below, and no ink that says nothing."""
-    ax.set_title(fill(title, _TITLE_LETTERS), loc="left", fontsize=TITLE * size, color=INK)
-    ax.set_ylabel(y_label, fontsize=LABEL * size, color=INK)
+    ax.set_title(fill(title, _TITLE_LETTERS), loc="left", fontsize=TITLE * size, color=INK, parse_math=False)
+    ax.set_ylabel(y_label, fontsize=LABEL * size, color=INK, parse_math=False)
     if below:
         lines = [fill(line, _CAPTION_LETTERS) for line in below.splitlines()]
-        ax.set_xlabel("\n".join(lines), loc="left", fontsize=SMALL * size, color=MUTED, labelpad=8)
+        ax.set_xlabel("\n".join(lines), loc="left", fontsize=SMALL * size, color=MUTED, labelpad=8, parse_math=False)
     ax.tick_params(labelsize=LABEL * 0.95 * size, colors=INK, length=3)
     ax.grid(axis="y", color=GRID, linewidth=0.8)
     ax.set_axisbelow(True)
@@ -102,15 +102,37 @@ def date_axis(ax: Axes, n_days: int, most_ticks: int = 9) -> None:
     ax.xaxis.set_major_formatter(formatter)
 
 
-def money_axis(ax: Axes) -> None:
-    """Amounts as people say them, round ones where the axis is logarithmic."""
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: money_tick(value)))
+class _RoundIn(MaxNLocator):
+    """Ticks of an axis in dollars that are round amounts of another currency."""
+
+    def __init__(self, currency: Currency, n_bins: int) -> None:
+        super().__init__(n_bins)
+        self._per_usd = currency.per_usd
+
+    def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
+        return [tick / self._per_usd for tick in super().tick_values(vmin * self._per_usd, vmax * self._per_usd)]
+
+
+class _LogRoundIn(LogLocator):
+    """The same on a logarithmic axis."""
+
+    def __init__(self, currency: Currency, steps: Sequence[float]) -> None:
+        super().__init__(subs=steps, numticks=20)
+        self._per_usd = currency.per_usd
+
+    def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
+        return [tick / self._per_usd for tick in super().tick_values(vmin * self._per_usd, vmax * self._per_usd)]
+
+
+def money_axis(ax: Axes, currency: Currency = DOLLARS) -> None:
+    """Dollars shown in a currency as people say them, round ones where the axis is logarithmic."""
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: money_tick(value, currency)))
     if ax.get_yscale() != "log":
-        ax.yaxis.set_major_locator(MaxNLocator(6))
+        ax.yaxis.set_major_locator(_RoundIn(currency, 6))
         return
     low, high = ax.get_ylim()
     steps = (1.0, 2.0, 5.0) if high < _FEW_DECADES * low else (1.0,)
-    ax.yaxis.set_major_locator(LogLocator(subs=steps, numticks=20))
+    ax.yaxis.set_major_locator(_LogRoundIn(currency, steps))
     ax.yaxis.set_minor_locator(NullLocator())
 
 
@@ -174,3 +196,14 @@ def caption(comparison: Comparison) -> str:
     """Which study a picture shows."""
     count = comparison.replications
     return f"{comparison.scenario.title}: {count} replication{'' if count == 1 else 's'}, seed {comparison.seed}."
+
+
+def money_caption(comparison: Comparison) -> str:
+    """The same where there is money in the picture: at what rate, if it is not dollars."""
+    rate = currency_of(comparison).said
+    return f"{caption(comparison)} {rate}." if rate else caption(comparison)
+
+
+def currency_of(comparison: Comparison) -> Currency:
+    """What money is shown in."""
+    return Currency.declared(comparison.scenario.currency)

@@ -12,7 +12,8 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from simulator.show.money import money, percent, scaled, signed, signed_percent
+from simulator.laws.units import DAYS_PER_YEAR
+from simulator.show.money import Currency, money, percent, scaled, signed, signed_percent
 from simulator.show.plain_table import plain_table
 from simulator.study.comparison import TIE, Comparison, SummaryRow, worlds_said
 
@@ -44,7 +45,7 @@ def comparison_table(comparison: Comparison) -> Table:
         _caption(comparison, rows),
         _FittingTable,
     )
-    columns = _columns(comparison.baseline)
+    columns = _columns(comparison.baseline, Currency.declared(comparison.scenario.currency))
     table.spare = {column.header: column.spare for column in columns}
     for column in columns:
         table.add_column(column.header, justify="right" if column.is_figure else "left", no_wrap=True)
@@ -89,20 +90,22 @@ class _FittingTable(Table):
             yield self.caption
 
 
-def _columns(baseline: str) -> tuple[_Column, ...]:
+def _columns(baseline: str, currency: Currency) -> tuple[_Column, ...]:
     return (
         _Column("Policy", lambda row: row.policy, is_figure=False),
-        _Column("Cost\n± 95 %", _cost),
-        _Column("Present\nvalue", lambda row: money(row.present_value_usd), 5),
-        _Column("Worst\n5 %", lambda row: money(row.cvar95_usd), 4),
+        _Column("Cost\n± 95 %", lambda row: _cost(row, currency)),
+        _Column("Present\nvalue", lambda row: money(row.present_value_usd, currency), 5),
+        _Column("Worst\n5 %", lambda row: money(row.cvar95_usd, currency), 4),
         _Column("vs baseline\n[95 %]", lambda row: _against(row, is_baseline=row.policy == baseline)),
         _Column("Wins\n", lambda row: percent(row.chance_cheapest)),
-        _Column("Mean\nregret", lambda row: money(row.regret_usd), 6),
+        _Column("Mean\nregret", lambda row: money(row.regret_usd, currency), 6),
         _Column("Train\nshare", lambda row: percent(row.training_share), 2),
         _Column("Tokens\nserved", lambda row: percent(row.served_share, 1)),
         _Column("Days\nlate", lambda row: f"{row.days_late:.3g}"),
         _Column("GPUs\nused", lambda row: percent(row.utilization), 3),
-        _Column("$ per M\ntokens", lambda row: scaled(row.usd_per_million_tokens), 1),
+        _Column(
+            f"{currency.symbol.strip()} per M\ntokens", lambda row: scaled(currency.of(row.usd_per_million_tokens)), 1
+        ),
     )
 
 
@@ -156,11 +159,11 @@ def _against(row: SummaryRow, *, is_baseline: bool) -> Text:
     return Text("baseline") if is_baseline else Text(_difference(row), style=_colour(row))
 
 
-def _cost(row: SummaryRow) -> str:
+def _cost(row: SummaryRow, currency: Currency) -> str:
     half = row.cumulative_cost_high_usd - row.cumulative_cost_usd
     relative = half / row.cumulative_cost_usd if row.cumulative_cost_usd else math.nan
     spread = percent(relative, 1 if relative < 0.00995 else 0)
-    return f"{money(row.cumulative_cost_usd)} ±{spread}"
+    return f"{money(row.cumulative_cost_usd, currency)} ±{spread}"
 
 
 def _difference(row: SummaryRow) -> str:
@@ -223,7 +226,14 @@ def _caption(comparison: Comparison, rows: Sequence[SummaryRow]) -> Text:
             "fitted on; what overtraining saves is likely overstated."
         )
     lines += [f"Not comparable: {row.policy} {row.reason}." for row in rows if not row.comparable]
-    crossed = [f"{row.policy} {row.break_even_date}" for row in rows if row.break_even_date is not None]
+    if comparison.scenario.currency is not None:
+        lines.append(f"Money is in {comparison.scenario.currency.code}: {comparison.scenario.currency.said}.")
+    start = comparison.scenario.start
+    crossed = [
+        f"{row.policy} {row.break_even_date} ({(row.break_even_date - start).days / DAYS_PER_YEAR:.1f} years)"
+        for row in rows
+        if row.break_even_date is not None
+    ]
     if crossed:
         lines.append(f"Break-even (has spent less than {comparison.baseline} from then on): {', '.join(crossed)}.")
     return Text("\n".join(lines))

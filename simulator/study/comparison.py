@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
 from typing import Any
@@ -17,7 +16,11 @@ from simulator.lab.accounts import Account, Use
 from simulator.lab.orders import Tenure
 from simulator.lab.policy import Policy
 from simulator.laws.units import FloatArray
-from simulator.study.summary import DailySums, OrderRow, ReleaseRow, ReplanRow, ReplicationRow, RunSummary
+from simulator.study.commitments import CommitmentRow
+from simulator.study.fleet_statement import FleetRow, fleet_rows
+from simulator.study.frames import frame, replications_frame
+from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow
+from simulator.study.summary import DailySums, ReplicationRow
 from simulator.world.scenario import Scenario
 
 SERVED_TOLERANCE = 0.001
@@ -55,6 +58,8 @@ class SummaryRow:
     opening_usd: float
     closing_usd: float
     present_value_usd: float
+    real_cost_usd: float
+    """The cumulative cost in dollars of the start."""
     difference_usd: float
     """Paired: this policy less the baseline in the same world."""
     difference_low_usd: float
@@ -96,6 +101,7 @@ class Comparison:
     releases: tuple[ReleaseRow, ...]
     orders: tuple[OrderRow, ...]
     replans: tuple[ReplanRow, ...]
+    commitments: tuple[CommitmentRow, ...]
     days: DailySums
 
     @property
@@ -139,6 +145,22 @@ class Comparison:
     def replans_table(self) -> pd.DataFrame:
         """A row per replication, policy and change of course."""
         return frame(self.replans, ReplanRow)
+
+    @cached_property
+    def commitments_table(self) -> pd.DataFrame:
+        """A row per replication, policy, day of looking and year in which contracts are still to be paid."""
+        return frame(self.commitments, CommitmentRow)
+
+    @cached_property
+    def fleet_table(self) -> pd.DataFrame:
+        """A row per policy and tenure: GPU-hours, their cost and the price of each, means over worlds."""
+        statement: list[FleetRow] = []
+        for number, name in enumerate(self.policy_names):
+            rows = self.rows[number :: len(self.policies)]
+            account_usd = np.mean([row.account_usd for row in rows], axis=0)
+            held, used = np.mean([row.gpu_hours for row in rows], axis=0)
+            statement += fleet_rows(name, account_usd, held, used)
+        return frame(statement, FleetRow)
 
     @cached_property
     def daily_table(self) -> pd.DataFrame:
@@ -242,6 +264,7 @@ class Comparison:
             opening_usd=mean("opening_usd"),
             closing_usd=mean("closing_usd"),
             present_value_usd=mean("present_value_usd"),
+            real_cost_usd=mean("real_cost_usd"),
             difference_usd=float(difference.mean()),
             difference_low_usd=float(difference.mean()) - paired,
             difference_high_usd=float(difference.mean()) + paired,
@@ -275,33 +298,11 @@ class Comparison:
             "asked_tokens": days.asked_tokens.mean(axis=0, dtype=np.float64),
             "served_tokens": days.served_tokens[number] / worlds,
             **{f"{tenure.value}_gpus": days.gpus[number, at] / worlds for at, tenure in enumerate(Tenure)},
+            "owned_mw": days.owned_mw[number] / worlds,
             **{f"{account.name.lower()}_usd": days.cash_usd[number, account] / worlds for account in Account},
             **{f"{use.name.lower()}_usd": days.economic_usd[number, use] / worlds for use in Use},
         }
         return pd.DataFrame(columns)
-
-
-def frame(rows: Sequence[Any], row_type: type[Any]) -> pd.DataFrame:
-    """A table of records: a column per field, dates as dates."""
-    columns: dict[str, Any] = {}
-    dates = date_columns(row_type)
-    for column in fields(row_type):
-        values = [getattr(row, column.name) for row in rows]
-        columns[column.name] = np.array(values, dtype="datetime64[s]") if column.name in dates else values
-    return pd.DataFrame(columns)
-
-
-def date_columns(row_type: type[Any]) -> list[str]:
-    """The fields of a record that hold dates."""
-    return [column.name for column in fields(row_type) if "date" in str(column.type)]
-
-
-def replications_frame(rows: Sequence[ReplicationRow]) -> pd.DataFrame:
-    """Every run: its policy and replication, its scalars, and its cash by account."""
-    keys = pd.DataFrame({"policy": [row.policy for row in rows], "replication": [row.replication for row in rows]})
-    cash = np.array([row.account_usd for row in rows]).reshape(len(rows), len(Account))
-    accounts = pd.DataFrame(cash, columns=[f"cash_{account.name.lower()}_usd" for account in Account])
-    return pd.concat([keys, frame([row.summary for row in rows], RunSummary), accounts], axis=1)
 
 
 def half_width(values: FloatArray) -> float:

@@ -29,12 +29,11 @@ import numpy as np
 
 from simulator.lab.lab import Lab
 from simulator.lab.policy import Policy, default_policies
+from simulator.study.commitments import CommitmentRow
+from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow
 from simulator.study.summary import (
     DailySums,
     Float32Array,
-    OrderRow,
-    ReleaseRow,
-    ReplanRow,
     ReplicationRow,
     RunRecord,
     record,
@@ -322,6 +321,7 @@ class _Collected:
         self.releases: list[ReleaseRow] = []
         self.orders: list[OrderRow] = []
         self.replans: list[ReplanRow] = []
+        self.commitments: list[CommitmentRow] = []
         self.n_done = 0
 
     def add(self, lived: Lived) -> None:
@@ -329,10 +329,13 @@ class _Collected:
         self.days.asked_tokens[lived.replication] = lived.asked_tokens
         for number, (policy, run) in enumerate(zip(self.policies, lived.runs, strict=True)):
             self.days.add(number, lived.replication, run.days)
-            self.rows.append(ReplicationRow(policy.name, lived.replication, run.summary, run.account_usd))
+            self.rows.append(
+                ReplicationRow(policy.name, lived.replication, run.summary, run.account_usd, run.gpu_hours)
+            )
             self.releases += run.releases
             self.orders += run.orders
             self.replans += run.replans
+            self.commitments += run.commitments
         self.n_done += 1
 
     def comparison(self) -> Comparison:
@@ -348,5 +351,6 @@ class _Collected:
             tuple(self.releases),
             tuple(self.orders),
             tuple(self.replans),
+            tuple(self.commitments),
             self.days,
         )

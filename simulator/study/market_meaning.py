@@ -25,6 +25,15 @@ def market_meaning(scenario: Scenario) -> Iterator[str]:
     if market.new_generations is not None:
         trend = market.new_generations
         yield f"  After {trend.base} by trend: FLOP per dollar double in {trend.doubling_years:g} years."
+    if market.spot_lost_share:
+        yield f"  Interruptions lose {market.spot_lost_share:.0%} of the work on spot."
+    bought = scenario.api_fallback
+    if bought is not None:
+        prompt, completion = bought.usd_per_million_prompt_tokens, bought.usd_per_million_completion_tokens
+        yield (
+            f"  What GPUs cannot serve is bought elsewhere, at {prompt:g} a million prompt tokens and {completion:g} a "
+            "million completion tokens."
+        )
     for term in market.commitment:
         yield f"  Reserved for {term.term_days} days: {term.discount:.0%} off on demand"
     yield from map(_replayed, market.replay)
@@ -47,6 +56,9 @@ def _quoted(quote: Quote, scenario: Scenario) -> str:
     if quote.purchase_limit_gpus_per_quarter is not None:
         limits.append(f"at most {quote.purchase_limit_gpus_per_quarter:,.0f} ordered a quarter")
     growth = "" if quote.limit_growth_per_year == 1.0 or not limits else f" (x{quote.limit_growth_per_year:g} a year)"
+    if quote.pays_for_waiting:
+        least, start = quote.on_demand_minimum_hours, quote.on_demand_start_hours
+        limits.append(f"rented for serving, {start} h to start and {least} h at least are paid")
     since = "" if quote.available is None else f" from {quote.available}"
     return f"{quote.accelerator}{since}: {', '.join(said + limits)}{growth}"
 

@@ -21,7 +21,10 @@ def meaning(study: Study) -> str:
     end = scenario.calendar.date_of(scenario.horizon_days)
     parts = [
         [scenario.title, *([scenario.question] if scenario.question else [])],
-        [f"From {scenario.start} to {end}: {scenario.horizon_days:,} days, after {scenario.history_days} metered."],
+        [
+            f"From {scenario.start} to {end}: {scenario.horizon_days:,} days, after {scenario.history_days} metered.",
+            *([f"Money is shown in {scenario.currency.code}: {scenario.currency.said}."] if scenario.currency else []),
+        ],
         list(_demand(scenario)),
         list(_releases(scenario)),
         list(market_meaning(scenario)),
@@ -64,6 +67,10 @@ def _shape(demand: DemandInputs) -> Iterator[str]:
     if demand.token_price.elasticity:
         fall = demand.token_price.fall_per_year
         yield f"  Tokens get {fall:.0%} cheaper a year; elasticity of demand {demand.token_price.elasticity:g}."
+    batch = demand.batch
+    if batch.share:
+        days = "the day" if batch.patience_days == 1 else f"{batch.patience_days:,} days"
+        yield f"  Of which {batch.share:.0%} can wait, to be served within {days}."
     for segment in demand.segment:
         tier = "" if segment.quality_tier == 1.0 else f", quality tier {segment.quality_tier:g}"
         yield (

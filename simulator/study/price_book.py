@@ -92,6 +92,16 @@ def _hosting(scenario: Scenario) -> Iterator[PriceRow]:
     yield _plain("hosting", "", scenario.start, own.hosting_usd_per_kw_month, "USD/kW-month", source)
 
 
+def _api(scenario: Scenario) -> Iterator[PriceRow]:
+    bought = scenario.api_fallback
+    if bought is not None:
+        for price, usd in (
+            ("prompts bought elsewhere", bought.usd_per_million_prompt_tokens),
+            ("completions bought elsewhere", bought.usd_per_million_completion_tokens),
+        ):
+            yield _plain(price, "", scenario.start, usd, "USD/million tokens", bought.source or _UNSAID)
+
+
 def _opening_fleet(scenario: Scenario) -> Iterator[PriceRow]:
     for held in scenario.opening_fleet:
         bought = scenario.start - timedelta(days=min(held.age_days, (scenario.start - date.min).days))
@@ -107,6 +117,12 @@ def _data(scenario: Scenario) -> Iterator[PriceRow]:
     ):
         if usd:
             yield _plain(price, "", scenario.start, usd, unit, _UNSAID)
+
+
+def _currency(scenario: Scenario) -> Iterator[PriceRow]:
+    shown = scenario.currency
+    if shown is not None:
+        yield _plain("exchange rate", shown.code, shown.on, shown.per_usd, f"{shown.code}/USD", shown.source)
 
 
 def _plain(price: str, item: str, day: date, value: float, unit: str, source: str) -> PriceRow:
@@ -128,6 +144,8 @@ _KINDS_OF_PRICE: tuple[Callable[[Scenario], Iterator[PriceRow]], ...] = (
     _replays,
     _electricity,
     _hosting,
+    _api,
     _opening_fleet,
     _data,
+    _currency,
 )

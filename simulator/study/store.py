@@ -20,13 +20,17 @@ from typing import Any
 import pandas as pd
 
 from simulator import __version__
-from simulator.study.comparison import Comparison, SummaryRow, date_columns, frame
+from simulator.study.commitments import CommitmentRow
+from simulator.study.comparison import Comparison, SummaryRow
+from simulator.study.fleet_statement import FleetRow
+from simulator.study.frames import date_columns, frame
 from simulator.study.price_book import PriceRow, price_book
 from simulator.study.restated import parts_said, study_text_of
-from simulator.study.summary import OrderRow, ReleaseRow, ReplanRow
+from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow
 
 SUMMARY, REPLICATIONS, DAILY = "summary.csv", "replications.parquet", "daily.parquet"
 RELEASES, ORDERS, PRICE_BOOK = "releases.csv", "orders.csv", "price_book.csv"
+FLEET, COMMITMENTS = "fleet.csv", "commitments.csv"
 SCENARIO, MANIFEST = "scenario.toml", "manifest.json"
 REPLANS = "replans.csv"
 """Only where a policy may change course."""
@@ -45,6 +49,8 @@ class Stored:
     daily: pd.DataFrame
     releases: pd.DataFrame
     orders: pd.DataFrame
+    fleet: pd.DataFrame
+    commitments: pd.DataFrame
     price_book: pd.DataFrame
     replans: pd.DataFrame
     scenario_text: str
@@ -89,6 +95,8 @@ def save(
         _write_parquet(comparison.daily_table, aside / DAILY)
         write_csv(comparison.releases_table, aside / RELEASES)
         write_csv(comparison.orders_table, aside / ORDERS)
+        write_csv(comparison.fleet_table, aside / FLEET)
+        write_csv(comparison.commitments_table, aside / COMMITMENTS)
         write_csv(frame(price_book(comparison.scenario), PriceRow), aside / PRICE_BOOK)
         if any(policy.replan is not None for policy in comparison.policies):
             write_csv(comparison.replans_table, aside / REPLANS)
@@ -116,6 +124,8 @@ def load(folder: str | Path) -> Stored:
         pd.read_parquet(source / DAILY),
         _read_csv(source / RELEASES, ReleaseRow),
         _read_csv(source / ORDERS, OrderRow),
+        _read_csv(source / FLEET, FleetRow),
+        _read_csv(source / COMMITMENTS, CommitmentRow),
         _read_csv(source / PRICE_BOOK, PriceRow),
         _read_csv(source / REPLANS, ReplanRow) if (source / REPLANS).is_file() else frame((), ReplanRow),
         (source / SCENARIO).read_text(encoding="utf-8"),

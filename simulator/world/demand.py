@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from simulator.laws.units import DAYS_PER_YEAR, FloatArray, IntArray
+from simulator.world.batch import BatchInputs
 from simulator.world.calendar import Calendar
 from simulator.world.dice import Dice, arrivals, autoregression
 from simulator.world.growth import (
@@ -116,6 +117,7 @@ class DemandInputs(Inputs):
     prompt_share: Share = Field(0.8, description="prompt tokens / user tokens; segments have their own")
     cached_share: Share = Field(0.0, description="prompt tokens read from the prompt cache / prompt tokens")
     context_tokens: Positive = Field(2000.0, description="mean tokens held in a request's KV cache [tokens]")
+    batch: BatchInputs = Field(BatchInputs(), description="the part of each day's tokens that can wait")
     segment: tuple[Segment, ...] = Field((), description="parts of demand with their own growth and mix of tokens")
     trace: Trace | None = Field(None, description="recorded days that replace level, weekday and noise")
 

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from datetime import date
+from enum import StrEnum
 from itertools import pairwise
 from typing import Annotated
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_serializer, field_validator, model_validator
 
 from simulator.world.generations import NewGenerations
 from simulator.world.inputs import Inputs, Misplaced, NotNegative, OpenShare, Positive, Share
 from simulator.world.quote import Quote as Quote
+
+
+class SpotWork(StrEnum):
+    """Work that can be interrupted and go on later."""
+
+    RESEARCH = "research"
+    BATCH = "batch"
 
 
 class Commitment(Inputs):
@@ -115,6 +125,14 @@ class MarketInputs(Inputs):
     spot_availability: Share = Field(0.8, description="part of the spot GPUs asked for that can be had on a median day")
     spot_availability_sigma: NotNegative = Field(0.0, description="sd of its log-odds from day to day")
     spot_availability_persistence: OpenShare = Field(0.9, description="correlation of those from day to day, AR(1)")
+    spot_lost_share: OpenShare = Field(
+        0.0, description="part of the work on spot GPUs that is lost to interruptions and done again"
+    )
+    spot_work: frozenset[SpotWork] = Field(
+        frozenset({SpotWork.RESEARCH}),
+        description="work that may use spot: research, and batch tokens. Never a user who waits for an answer, nor a "
+        "training run: one interruption stops all its GPUs",
+    )
     negotiated_discount: OpenShare = Field(0.0, description="off every quote: list price is not paid price")
     lead_days: NotNegative = Field(90.0, description="median days from order to GPUs in service")
     lead_sigma: NotNegative = Field(0.0, description="sd of the log of the lead time, drawn by quarter")
@@ -140,6 +158,15 @@ class MarketInputs(Inputs):
         """Off the on-demand price for the rest of a lease: that of the nearest term on offer, if there is one."""
         nearest = min(self.commitment, key=lambda term: abs(term.term_days - days_left), default=None)
         return 0.0 if nearest is None else nearest.discount
+
+    def spot_factor(self, work: SpotWork) -> float:
+        """Spot hours paid / hours of work kept; inf for work that may not use spot."""
+        return 1.0 / (1.0 - self.spot_lost_share) if work in self.spot_work else math.inf
+
+    @field_serializer("spot_work", when_used="json")
+    def _in_order(self, found: Iterable[SpotWork]) -> list[str]:
+        """Equal sets are written alike."""
+        return sorted(found)
 
     @model_validator(mode="after")
     def _a_price_is_replayed_once(self) -> MarketInputs:

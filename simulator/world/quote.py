@@ -21,6 +21,12 @@ class Quote(Inputs):
     on_demand_limit_gpus: NotNegative | None = Field(
         None, description="most GPUs one customer can rent by the hour for serving [GPUs]; default: no limit"
     )
+    on_demand_minimum_hours: Annotated[int, Field(ge=1, le=24)] = Field(
+        1, description="hours paid at least each time a GPU is rented for serving for part of a day [hours]"
+    )
+    on_demand_start_hours: Annotated[int, Field(ge=0, le=23)] = Field(
+        0, description="hours paid each such time before it serves, while it starts and loads weights [hours]"
+    )
     purchase_limit_gpus_per_quarter: NotNegative | None = Field(
         None, description="most GPUs that can be ordered in a quarter of 91 days [GPUs]; default: no limit"
     )
@@ -28,3 +34,8 @@ class Quote(Inputs):
         1.0, description="factor a year on both limits, from the first day it can be had"
     )
     source: str = Field(description="where the prices were read, and when")
+
+    @property
+    def pays_for_waiting(self) -> bool:
+        """Whether more hours are paid than serve when a GPU is rented for part of a day."""
+        return self.on_demand_minimum_hours > 1 or self.on_demand_start_hours > 0

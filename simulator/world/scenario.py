@@ -15,7 +15,9 @@ from simulator.laws.precision import PRECISIONS, Precision
 from simulator.laws.units import (
     DAYS_PER_YEAR,
 )
+from simulator.world.api_fallback import ApiFallback as ApiFallback
 from simulator.world.calendar import Calendar
+from simulator.world.currency import CurrencyInputs
 from simulator.world.demand import DemandInputs, DemandOutlook, outlook
 from simulator.world.generations import Generation, generations
 from simulator.world.hardware import CATALOGUE, Accelerator, AcceleratorInputs
@@ -68,6 +70,9 @@ class Scenario(Inputs):
     horizon_days: Annotated[int, Field(gt=0, le=MOST_DAYS)] = Field(description="days simulated [days]")
     history_days: Annotated[int, Field(ge=0)] = Field(56, description="days metered before the start [days]")
     discount_per_year: Annotated[float, Field(gt=-1)] = Field(0.08, description="for present values and plans")
+    inflation_per_year: Annotated[float, Field(ge=-0.5, le=10)] = Field(
+        0.0, description="general inflation, for costs in dollars of the start; money simulated is nominal"
+    )
     unserved_usd_per_million_tokens: NotNegative = Field(0.0, description="price of a refused token, shown apart")
     demand: DemandInputs
     market: MarketInputs
@@ -77,7 +82,9 @@ class Scenario(Inputs):
     distillation: DistillationInputs | None = None
     fine_tuning: FineTuningInputs = FineTuningInputs()
     serving: Annotated[Roofline | ByFlop, Field(discriminator="law")] = Roofline()
+    api_fallback: ApiFallback | None = Field(None, description="another provider, for tokens that GPUs cannot serve")
     ownership: OwnershipInputs = OwnershipInputs()
+    currency: CurrencyInputs | None = Field(None, description="what money is shown in; default: US dollars")
     opening_model: ModelInputs | None = None
     opening_fleet: tuple[OwnedInputs, ...] = ()
     opening_lease: tuple[LeasedInputs, ...] = ()
@@ -286,6 +293,11 @@ class Scenario(Inputs):
     def hour_profile(self) -> HourProfile:
         """The shape of a day."""
         return HourProfile(self.demand.hour_profile)
+
+    @cached_property
+    def planned_profile(self) -> HourProfile:
+        """The same with batch tokens in its troughs: what GPUs are planned for."""
+        return self.hour_profile.with_waiting(self.demand.batch.share)
 
     @cached_property
     def scaling_fit(self) -> ScalingFit:

@@ -193,7 +193,7 @@ def test_the_starter_is_valid_and_its_defaults_are_the_true_ones(tmp_path: Path)
     path = tmp_path / "settled.toml"
     top = [line for line in settled if not line.startswith("policies")]
     path.write_text("\n".join(top) + "\n" + STARTER.read_text(encoding="utf-8"), encoding="utf-8")
-    assert len(top) == 5
+    assert len(top) == 6
     assert load_study(path) == plain
 
 
@@ -431,6 +431,13 @@ def test_what_a_trace_and_rental_shocks_mean_is_said(tmp_path: Path, small_toml:
     assert "3 days, 2026-05-30 to 2026-06-01, the same in every world." in said
     assert "After it, growth goes on from the level of its last week" in said
     assert "they raise mean rents, in the long run by about 15%." in said
+
+
+def test_what_can_wait_is_said(small_toml: Path) -> None:
+    assert "can wait" not in meaning(load_study(small_toml))
+    assert "30% can wait, to be served within the day." in meaning(load_study(small_toml, ["demand.batch.share=0.3"]))
+    overrides = ["demand.batch.share=0.3", "demand.batch.patience_days=7"]
+    assert "30% can wait, to be served within 7 days." in meaning(load_study(small_toml, overrides))
 
 
 def test_the_starter_promises_releases_to_the_end() -> None:

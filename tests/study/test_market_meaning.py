@@ -30,6 +30,15 @@ def test_a_quiet_market_is_told_in_a_line_for_each_kind(small_toml: Path) -> Non
         (["market.rental_fall_sigma=0.3", "market.growth_correlation=-1"], "tend to fall (correlation -1)"),
         (["market.spot_noise_sigma=0.35"], "Spot parts from on demand by a log of sd 0.35, halving in 180 days"),
         (["market.electricity_noise_sigma=0.3"], "Power at 0.0826 USD/kWh varies by a log of sd 0.3, halving in 30"),
+        (["market.spot_lost_share=0.1"], "Interruptions lose 10% of the work on spot."),
+        (
+            ["market.quote.0.on_demand_start_hours=2", "market.quote.0.on_demand_minimum_hours=4"],
+            "network, rented for serving, 2 h to start and 4 h at least are paid",
+        ),
+        (
+            ["api_fallback={usd_per_million_prompt_tokens=0.5, usd_per_million_completion_tokens=2}"],
+            "bought elsewhere, at 0.5 a million prompt tokens and 2 a million completion tokens",
+        ),
         (["market.quote.0.on_demand_limit_gpus=20000"], "network, at most 20,000 rented for serving"),
         (
             ["market.quote.0.purchase_limit_gpus_per_quarter=500", "market.quote.0.limit_growth_per_year=2"],

@@ -9,7 +9,7 @@ import pytest
 from simulator.study.files import load_scenario, load_study
 from simulator.study.price_book import PriceRow, price_book
 from simulator.world.market import Commitment, MarketEvent, Quote
-from simulator.world.scenario import DataMixingInputs, OwnedInputs, Scenario
+from simulator.world.scenario import ApiFallback, DataMixingInputs, OwnedInputs, Scenario
 
 START = date(2026, 1, 1)
 DEFAULTS = [
@@ -130,3 +130,12 @@ def test_recorded_prices_and_events_on_spot_alone_are_in_the_book() -> None:
     assert ("spot, from then on", "H100", "2026-08-01", 2.5, "times the price", "a shortage") in told
     for day, usd in (("2026-06-01", 5.0), ("2026-06-08", 6.0)):
         assert ("on-demand, recorded", "B200", day, usd, "USD/GPU-hour", "the invoice") in told
+
+
+def test_another_provider_has_two_prices() -> None:
+    provider = ApiFallback(usd_per_million_prompt_tokens=0.5, usd_per_million_completion_tokens=2.0, source="its list")
+    rows = price_book(lab().model_copy(update={"api_fallback": provider}))[3:]
+    assert rows == (
+        PriceRow("prompts bought elsewhere", "", START, 0.5, 0.5, "USD/million tokens", "its list"),
+        PriceRow("completions bought elsewhere", "", START, 2.0, 2.0, "USD/million tokens", "its list"),
+    )

@@ -14,9 +14,10 @@ from simulator.lab.observation import Observation
 from simulator.lab.orders import Order
 from simulator.lab.procurement import ReserveBase
 from simulator.study import store
-from simulator.study.comparison import Comparison, frame
+from simulator.study.comparison import Comparison
 from simulator.study.experiment import compare
 from simulator.study.files import load_study
+from simulator.study.frames import frame
 from simulator.study.price_book import PriceRow, price_book
 from simulator.study.store import load, save
 

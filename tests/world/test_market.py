@@ -20,6 +20,7 @@ from simulator.world.market import (
     MarketInputs,
     PriceShocks,
     Quote,
+    SpotWork,
 )
 from simulator.world.price_outlook import PriceOutlook, price_outlook
 from simulator.world.prices import Prices, draw_prices
@@ -313,3 +314,14 @@ def test_what_makes_no_sense_is_refused(table: type, fields: dict[str, object], 
         fields = {"accelerator": "H100", "on_demand_usd_per_gpu_hour": 2.89, "source": "a test", **fields}
     with pytest.raises(ValidationError, match=says):
         table(**fields)
+
+
+def test_sets_of_spot_work_are_equal_in_any_order_and_lose_their_share() -> None:
+    quote = Quote(accelerator="H100", on_demand_usd_per_gpu_hour=2.0, source="a test")
+    written = (["batch", "research"], ["research", "batch"])
+    one, other = (MarketInputs.model_validate({"quote": (quote,), "spot_work": work}) for work in written)
+    assert one.model_dump_json() == other.model_dump_json()
+    assert '"spot_work":["batch","research"]' in one.model_dump_json()
+    plain = MarketInputs(quote=(quote,), spot_lost_share=0.2)
+    assert plain.spot_factor(SpotWork.RESEARCH) == pytest.approx(1.25)
+    assert plain.spot_factor(SpotWork.BATCH) == np.inf
