@@ -288,13 +288,14 @@ def _lease(world: World, leases: Sequence[Lease], cash: FloatArray, economic: Fl
     last = world.calendar.horizon_days - 1
     opening, closing = (world.prices.rents_on(world.calendar.index(day)) for day in (0, last))
     for lease in leases:
-        if lease.upfront_share > 0.0:
-            first, upfront = lease.first_day, lease.upfront_share * lease.usd_per_day
-            cash[first : lease.end_day, Account.RESERVED] -= upfront
-            cash[first, Account.RESERVED] += upfront * (lease.end_day - first)
-        left = max(lease.end_day - (last + 1), 0)
-        debt, prepaid = left * _above_market(world, lease, closing), left * lease.upfront_share * lease.usd_per_day
-        cash[last, Account.CLOSING_LEASES] += debt - prepaid
+        first, has_begun = lease.first_day, lease.first_day <= last
+        prepaid = lease.upfront_share * lease.usd_per_day if has_begun else 0.0
+        if prepaid > 0.0:
+            cash[first : lease.end_day, Account.RESERVED] -= prepaid
+            cash[first, Account.RESERVED] += prepaid * (lease.end_day - first)
+        left = max(lease.end_day - max(last + 1, first), 0)
+        debt = left * _above_market(world, lease, closing)
+        cash[last, Account.CLOSING_LEASES] += debt - left * prepaid
         economic[last, Use.IDLE] += debt
         if lease.first_day < 0:
             debt = lease.end_day * _above_market(world, lease, opening)

@@ -29,8 +29,10 @@ class Contracts:
         """How long GPUs serve before they are sold [days]."""
         return round(self._scenario.ownership.useful_life_years * DAYS_PER_YEAR)
 
-    def is_possible(self, order: Buy | Reserve | Sell) -> bool:
-        """Whole GPUs, of a kind there is: anything else is a mistake of the policy, not of its plans."""
+    def is_possible(self, order: Buy | Reserve | Sell, day: int) -> bool:
+        """Whole GPUs, of a kind there is, from today on: anything else is a mistake of the policy, not of its plans."""
+        if isinstance(order, Reserve) and order.first_day is not None and order.first_day < day:
+            return False
         return order.gpus > 0 and order.gpus % 1 == 0 and 0 <= order.accelerator < len(self._fleet.owned)
 
     def buy(self, order: Buy, day: int) -> int | None:
@@ -52,25 +54,26 @@ class Contracts:
         return self._fleet.order(bought, day + round(self._scenario.market.lead_days) + installed)
 
     def sign(self, order: Reserve, day: int) -> Lease | None:
-        """A lease from today, at today's rent less the term's discount; None if nothing of it can be had."""
+        """A lease from today or a later day, at today's rent less the term's discount; None if none can be had."""
         rent = float(self._world.prices.rents_on(self._world.calendar.index(day))[order.accelerator])
         term = self._scenario.market.term(order.term_days)
-        price, end = rent * (1.0 - term.discount), day + order.term_days
-        asked = Lease(order.accelerator, order.gpus, price, term.discount, day, end, term.upfront_share)
+        first_day = day if order.first_day is None else order.first_day
+        price, end = rent * (1.0 - term.discount), first_day + order.term_days
+        asked = Lease(order.accelerator, order.gpus, price, term.discount, first_day, end, term.upfront_share)
         allowed = Allowed(0, "is on offer: nothing") if not isfinite(rent) else self.limits.allowed(asked)
         signed = replace(asked, gpus=allowed.gpus)
         usd = signed.usd_per_day * order.term_days if signed.gpus else 0.0
-        self._record(order, Tenure.RESERVED, allowed, day, day, end, usd)
+        self._record(order, Tenure.RESERVED, allowed, day, first_day, end, usd)
         if not signed.gpus:
             return None
         self._agree(signed, day)
-        self._fleet.commit(signed, day)
+        self._fleet.sign(signed)
         return signed
 
     def bring_in(self, lease: Lease) -> None:
         """A lease of before the start."""
         self._agree(lease, lease.first_day)
-        self._fleet.commit(lease, 0)
+        self._fleet.sign(lease)
 
     def sell(self, order: Sell, day: int) -> None:
         """GPUs leave this afternoon at today's bid."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -123,9 +124,13 @@ class Fleet:
             wanted -= tranche.gpus
         return found
 
+    def sign(self, lease: Lease) -> None:
+        """A reserved term is agreed on: a debt from now on, whenever it begins."""
+        self.leases.append(lease)
+        self.commit(lease, max(lease.first_day, 0))
+
     def begin(self, lease: Lease) -> None:
         """A reserved term starts and is paid, used or not."""
-        self.leases.append(lease)
         first_day = max(lease.first_day, 0)
         self.reserved[lease.accelerator].add(first_day, lease.gpus)
         self.lease_usd_per_day[lease.accelerator].add(first_day, lease.usd_per_day)
@@ -139,10 +144,23 @@ class Fleet:
 class Holdings:
     """A fleet as a policy may see it: what is held and agreed on, and nothing to change it with."""
 
-    __slots__ = ("_fleet",)
+    __slots__ = ("_fleet", "_leaving")
 
-    def __init__(self, fleet: Fleet) -> None:
-        self._fleet = fleet
+    def __init__(self, fleet: Fleet, leaving: Sequence[tuple[int, Purchase]] = ()) -> None:
+        self._fleet, self._leaving = fleet, leaving
+
+    def without(self, tranches: Sequence[Purchase], day: int) -> Holdings:
+        """The same, with these owned GPUs not committed any more from a day on."""
+        return Holdings(self._fleet, (*self._leaving, *((day, tranche) for tranche in tranches)))
+
+    def leases(self, day: int) -> list[Lease]:
+        """Those signed that end after a day, whether they have begun or not."""
+        return [lease for lease in self._fleet.leases if lease.end_day > day]
+
+    @property
+    def working_share(self) -> float:
+        """Part of the owned GPUs that can be counted on."""
+        return self._fleet.working_share
 
     def owned_gpus(self, accelerator: int) -> float:
         """Owned GPUs of one kind today."""
@@ -171,8 +189,16 @@ class Holdings:
 
     def committed(self, days: IntArray) -> FloatArray:
         """Working GPUs held or on order for later days, less those sold or run out by then [accelerator, day]."""
-        return self._fleet.committed(days)
+        held = self._fleet.committed(days)
+        for first, tranche in self._leaving:
+            there = (days >= first) & (days < tranche.end_day)
+            held[tranche.accelerator] -= self.working_share * tranche.gpus * there
+        return held
 
     def committed_as(self, worth: FloatArray, days: IntArray) -> FloatArray:
         """The same in GPUs of one kind, of which one of each kind is `worth` so many [day]."""
-        return self._fleet.committed_as(worth, days)
+        held = self._fleet.committed_as(worth, days)
+        for first, tranche in self._leaving:
+            there = (days >= first) & (days < tranche.end_day)
+            held -= (worth[tranche.accelerator] * self.working_share) * tranche.gpus * there
+        return held

@@ -6,8 +6,9 @@ that they see the whole morning (a release first, then the review of GPUs); then
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import simpy
@@ -102,7 +103,10 @@ class Lab:
         for process in (self.market, self.demand, self.roadmap, self.research, self.procurement):
             self.env.process(process())
         if self.scenario.limits.budget_usd_per_year is not None:
-            self.env.process(self.budget())
+            self.env.process(self.reviews(range(BUDGET_YEAR_DAYS, self.world.calendar.horizon_days, BUDGET_YEAR_DAYS)))
+        planned = self.policy.procurement.order_days(self.scenario)
+        if planned:
+            self.env.process(self.reviews(sorted({day for day in planned if day > 0})))
         while self.env.peek() < self.world.calendar.horizon_days:
             self.env.step()
             self.n_events += 1
@@ -154,9 +158,9 @@ class Lab:
             self.review()
             yield self.env.timeout(self.policy.procurement.review_days)
 
-    def budget(self) -> Process:
-        """A new budget year calls a review."""
-        for day in range(BUDGET_YEAR_DAYS, self.world.calendar.horizon_days, BUDGET_YEAR_DAYS):
+    def reviews(self, days: Iterable[int]) -> Process:
+        """A review on each of some days: of new budget years, or those that procurement asked for beforehand."""
+        for day in days:
             yield self.env.timeout(day - self.today)
             yield self._afternoon(_REVIEW_FLEET)
             self.review()
@@ -168,17 +172,19 @@ class Lab:
         self.reviewed_day = self.today
         self._look_at_money()
         self.replan()
-        for order in self.policy.procurement.review(self.observe(), self.forecast):
+        seen, procurement, refresh = self.observe(), self.policy.procurement, self.policy.refresh
+        orders = procurement.review if refresh is None else partial(refresh.orders, procurement)
+        for order in orders(seen, self.forecast):
             match order:
-                case Buy() if self.contracts.is_possible(order):
+                case Buy() if self.contracts.is_possible(order, self.today):
                     place = self.contracts.buy(order, self.today)
                     if place is not None:
                         self.env.process(self.own(place))
-                case Reserve() if self.contracts.is_possible(order):
+                case Reserve() if self.contracts.is_possible(order, self.today):
                     lease = self.contracts.sign(order, self.today)
                     if lease is not None:
                         self.env.process(self.hold(lease))
-                case Sell() if self.contracts.is_possible(order):
+                case Sell() if self.contracts.is_possible(order, self.today):
                     self.contracts.sell(order, self.today)
                 case CapRental(gpus) if gpus >= 0.0:
                     self.fleet.rental_cap.set(self.today, gpus)
@@ -261,7 +267,9 @@ class Lab:
         self.fleet.retire(place, self.today)
 
     def hold(self, lease: Lease) -> Process:
-        """Reserved GPUs are paid for the whole term, used or not."""
+        """Reserved GPUs are there from the day agreed, and paid for the whole term, used or not."""
+        if lease.first_day > self.today:
+            yield self.env.timeout(lease.first_day - self.today)
         self.fleet.begin(lease)
         self._more_gpus()
         yield self.env.timeout(lease.end_day - self.today)

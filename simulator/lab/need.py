@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import floor, isfinite
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -13,6 +13,8 @@ from simulator.lab.observation import Observation
 from simulator.laws.load import HOURS
 from simulator.laws.units import DAYS_PER_WEEK, SECONDS_PER_DAY, FloatArray, IntArray
 
+_SAMPLE_DAYS = 25
+"""A long span is looked at every 25 days, on all weekdays in turn: enough for levels that move over months."""
 _ERRORS_PER_HOUR = 8
 FINEST = 0.5 / (HOURS * _ERRORS_PER_HOUR)
 """The smallest chance that is told from none: errors beyond it are not counted."""
@@ -79,6 +81,16 @@ def days_of(first_day: int, span_days: int) -> IntArray:
     """Seven days spread over a span, one of each weekday [day]."""
     step = max(span_days // DAYS_PER_WEEK, 1)
     return first_day + np.arange(DAYS_PER_WEEK) * (step + (step % DAYS_PER_WEEK == 0))
+
+
+def sampled(first_day: int, span_days: int) -> IntArray:
+    """Every 25th day of a long span, its first included [day]."""
+    return first_day + np.arange(0, span_days, _SAMPLE_DAYS)
+
+
+def whole_gpus(gpus: float) -> int:
+    """Whole GPUs; the last bit of a sum does not cost one."""
+    return floor(gpus + 1e-6)
 
 
 def typical_spread(observation: Observation, forecast: Forecast, days: IntArray) -> float:

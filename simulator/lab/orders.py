@@ -34,6 +34,8 @@ class Reserve:
     gpus: int
     term_days: int
     reason: str
+    first_day: int | None = None
+    """When the term begins, at today's price whenever that is; today if None."""
 
 
 @dataclass(frozen=True, slots=True)

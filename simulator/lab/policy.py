@@ -1,4 +1,4 @@
-"""A policy: how to choose a model, how to get GPUs, what demand to believe in, and when to change course."""
+"""A policy: what to train, how to get GPUs, what demand to believe in, when to change course or renew the fleet."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from typing import Annotated
 from pydantic import Field
 
 from simulator.lab.altered_forecast import Biased, Certain, PlainKinds, Quantile
+from simulator.lab.break_even import BreakEven
+from simulator.lab.fixed_plan import FixedPlan
 from simulator.lab.forecast import Forecast, Trend
+from simulator.lab.ladder import Ladder
 from simulator.lab.procurement import BuyToForecast, Newsvendor, Procurement, RentOnDemand, ReserveBase
 from simulator.lab.recipe import Erdil, FineTune, Fixed, LeverRecipe, Recipe
+from simulator.lab.refresh import Refresh
 from simulator.lab.replan import Replan
 from simulator.lab.routes import MAIN_LEVERS, Lever
 from simulator.lab.shortage import RentMissing, Shortage, ShrinkRun, WaitForGpus
@@ -21,7 +25,8 @@ _RENT = RentMissing()
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Three parts, each an object with one question to answer; whether it may change course, and what short runs do.
+    """Three parts, each an object with one question to answer; then whether to change course, what short runs do, and
+    whether to renew owned GPUs.
 
     Write your own in plain Python.
 
@@ -38,6 +43,11 @@ class Policy:
     forecast: Forecast
     replan: Replan | None = None
     shortage: Shortage = _RENT
+    refresh: Refresh | None = None
+
+
+ProcurementKinds = RentOnDemand | ReserveBase | BuyToForecast | Newsvendor | BreakEven | Ladder | FixedPlan
+"""The rules a scenario file may name."""
 
 
 class PolicyInputs(Inputs):
@@ -45,16 +55,15 @@ class PolicyInputs(Inputs):
 
     name: str = Field(min_length=1, description="what the policy is called in tables and pictures")
     recipe: Annotated[LeverRecipe | FineTune | Fixed | Erdil, Field(discriminator="kind")] = LeverRecipe()
-    procurement: Annotated[RentOnDemand | ReserveBase | BuyToForecast | Newsvendor, Field(discriminator="kind")] = (
-        RentOnDemand()
-    )
+    procurement: Annotated[ProcurementKinds, Field(discriminator="kind")] = RentOnDemand()
     forecast: Annotated[PlainKinds | Biased | Quantile | Certain, Field(discriminator="kind")] = Trend()
     replan: Replan | None = None
     shortage: Annotated[RentMissing | WaitForGpus | ShrinkRun, Field(discriminator="kind")] = RentMissing()
+    refresh: Refresh | None = None
 
     def policy(self) -> Policy:
         """The policy this table declares."""
-        return Policy(self.name, self.recipe, self.procurement, self.forecast, self.replan, self.shortage)
+        return Policy(self.name, self.recipe, self.procurement, self.forecast, self.replan, self.shortage, self.refresh)
 
 
 def default_policies() -> tuple[Policy, ...]:

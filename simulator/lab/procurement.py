@@ -5,16 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
-from math import floor
 from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
 from simulator.lab.forecast import Forecast
-from simulator.lab.need import FINEST, Need, days_of, typical_spread
+from simulator.lab.leases import Base
+from simulator.lab.need import FINEST, Need, days_of, sampled, typical_spread, whole_gpus
 from simulator.lab.observation import Observation
-from simulator.lab.orders import Buy, CapRental, Order, Reserve
+from simulator.lab.orders import Buy, CapRental, Order
 from simulator.laws.finance import annuity
 from simulator.laws.uncertain_load import UncertainLoad
 from simulator.laws.units import (
@@ -33,8 +33,6 @@ from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario
 
 _WEEK: IntArray = np.arange(DAYS_PER_WEEK)
-_LEASE_SAMPLE_DAYS = 25
-"""A lease's term is looked at every 25 days, on all weekdays in turn: enough for levels that move over months."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +51,10 @@ class Procurement(Inputs, ABC):
     @abstractmethod
     def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
         """What to order today."""
+
+    def order_days(self, scenario: Scenario) -> tuple[int, ...]:
+        """Days beside the steady pace on which to be asked what to order; by default none."""
+        return ()
 
     def check(self, scenario: Scenario) -> None:
         """Refuse a scenario this rule cannot work in, before anything is simulated."""
@@ -78,8 +80,9 @@ class RentOnDemand(Procurement):
 class ReserveBase(Procurement):
     """Leases the GPUs that all but the quietest hours of the term will need, and rents the rest.
 
-    Hours are counted over the days of the term and over the errors the forecast may make: the wider its spread, the
-    more hours may be quiet, and the smaller the base.
+    What of a lease is still needed when it ends is signed for again in time, and counted on until then (see
+    `simulator.lab.leases`). Hours are counted over the days of the term and over the errors the forecast may make:
+    the wider its spread, the more hours may be quiet, and the smaller the base.
     """
 
     kind: Literal["reserve_base"] = "reserve_base"
@@ -94,17 +97,10 @@ class ReserveBase(Procurement):
         scenario.market.discount(self.term_days)
 
     def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
-        """Lease what the base lacks over the coming term."""
-        discount = observation.scenario.market.discount(self.term_days)
-        lease_price = observation.on_demand_usd_per_gpu_hour * (1.0 - discount)
-        need = Need.on(observation, forecast, self._sample(observation), lease_price)
-        if need is None:
-            return []
-        short = _whole(need.short_of(self.quantile, _profile(observation)))
-        if short < self.least_gpus:
-            return []
+        """Lease what the base lacks over the coming term, and again what is needed of leases that end."""
         reason = f"base of {self.quantile:.0%} of hours over {self.term_days} days"
-        return [Reserve(need.accelerator, short, self.term_days, reason)]
+        base = Base(self.quantile, self.term_days, self.least_gpus, self.review_days, reason)
+        return [*base.orders(observation, forecast, _profile(observation))]
 
     def planning_price(self, observation: Observation, release: Release, forecast: Forecast) -> PlanningPrice:
         """The base at the lease price, paid used or not, and rent above it.
@@ -113,7 +109,7 @@ class ReserveBase(Procurement):
         """
         rent = _rent(observation, release)
         discount = observation.scenario.market.discount(self.term_days)
-        spread = typical_spread(observation, forecast, self._sample(observation))
+        spread = typical_spread(observation, forecast, sampled(observation.day, self.term_days))
         load = UncertainLoad(observation.scenario.planned_profile, spread)
         if spread == 0.0:
             base = _hour_quantile(observation.scenario, self.quantile)
@@ -122,9 +118,6 @@ class ReserveBase(Procurement):
         sunk = rent.serving_usd_per_gpu_hour * (1.0 - discount)
         serving = _blend(sunk, rent.serving_usd_per_gpu_hour, base, load.overflow_share(base))
         return PlanningPrice(rent.training_usd_per_gpu_hour, serving)
-
-    def _sample(self, observation: Observation) -> IntArray:
-        return observation.day + np.arange(0, self.term_days, _LEASE_SAMPLE_DAYS)
 
 
 class BuyToForecast(Procurement):
@@ -139,11 +132,11 @@ class BuyToForecast(Procurement):
 
     def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
         """Order what will be short when it can arrive."""
-        arrival = _arrival(observation)
+        arrival = arrival_day(observation)
         need = Need.on(observation, forecast, arrival + _WEEK, owned_usd_per_gpu_hour(observation))
         if need is None:
             return []
-        short = _whole((self.headroom * need.gpus - need.committed).sum() / _WEEK.size)
+        short = whole_gpus((self.headroom * need.gpus - need.committed).sum() / _WEEK.size)
         if short < self.least_gpus:
             return []
         return [Buy(need.accelerator, short, f"{self.headroom:g} x the need forecast for day {arrival}")]
@@ -172,7 +165,7 @@ class Newsvendor(Procurement):
 
     def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
         """Order what the best capacity lacks when it can arrive."""
-        arrival = _arrival(observation)
+        arrival = arrival_day(observation)
         owned = owned_usd_per_gpu_hour(observation)
         need = Need.on(observation, forecast, days_of(arrival, self.review_days), owned)
         if need is None:
@@ -181,7 +174,7 @@ class Newsvendor(Procurement):
         chance = float(owned[need.accelerator]) / rent
         if chance > 1.0 - FINEST:
             return []
-        short = _whole(need.short_of(1.0 - chance, _profile(observation)))
+        short = whole_gpus(need.short_of(1.0 - chance, _profile(observation)))
         if short < self.least_gpus:
             return []
         return [Buy(need.accelerator, short, f"needed with chance {chance:.0%} on day {arrival}: owned / rented cost")]
@@ -192,7 +185,7 @@ class Newsvendor(Procurement):
         The spread is that at delivery, not that of the far service life: the fleet will follow what is then known.
         """
         rent, owned = _rent(observation, release), owned_usd_per_gpu_hour(observation)
-        days = days_of(_arrival(observation), self.review_days)
+        days = days_of(arrival_day(observation), self.review_days)
         load = UncertainLoad(observation.scenario.planned_profile, typical_spread(observation, forecast, days))
         price = rent.serving_usd_per_gpu_hour.copy()
         with np.errstate(invalid="ignore"):
@@ -204,7 +197,7 @@ class Newsvendor(Procurement):
         return PlanningPrice(rent.training_usd_per_gpu_hour, price)
 
 
-def _arrival(observation: Observation) -> int:
+def arrival_day(observation: Observation) -> int:
     """The day an order placed today is expected in service."""
     scenario = observation.scenario
     return observation.day + round(scenario.market.lead_days) + scenario.ownership.installation_days
@@ -268,11 +261,6 @@ def _blend(sunk: FloatArray, rent: FloatArray, base: float, above: float) -> Flo
     """USD per used GPU-hour where `base` x mean need is held, and the part of it `above` that base is rented."""
     with np.errstate(invalid="ignore"):
         return np.where(np.isfinite(sunk), sunk * base + rent * above, rent)
-
-
-def _whole(gpus: float) -> int:
-    """Whole GPUs; the last bit of a sum does not cost one."""
-    return floor(gpus + 1e-6)
 
 
 @lru_cache(maxsize=64)

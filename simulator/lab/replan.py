@@ -11,12 +11,12 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from simulator.lab.books import resale_bid_on_day_usd
 from simulator.lab.candidates import candidates, reached_flop
 from simulator.lab.forecast import Forecast
+from simulator.lab.holding import holding_usd
 from simulator.lab.models import ServedModel, requantized
 from simulator.lab.observation import Observation, PlannedModel
-from simulator.lab.orders import Purchase, Sell
+from simulator.lab.orders import Sell
 from simulator.lab.plan import Choice, Plan
 from simulator.lab.procurement import BuyToForecast, Procurement
 from simulator.lab.recipe import LeverRecipe, Recipe
@@ -240,7 +240,7 @@ class Replan(Inputs):
             tranches = observation.fleet.oldest(kind, max(floor(min(idle, held) + _ROUNDING), 0), observation.day)
             gpus = sum(tranche.gpus for tranche in tranches)
             if gpus:
-                saving = sum(_holding_usd(observation, tranche, self.resell_after_days) for tranche in tranches)
+                saving = sum(holding_usd(observation, tranche, self.resell_after_days) for tranche in tranches)
                 reason = f"expected to stay idle for {self.resell_after_days} days"
                 said = f"{gpus:,} {scenario.accelerators[kind].name} sold"
                 yield Resell(Action.RESELL, saving, said, Sell(kind, gpus, reason))
@@ -253,14 +253,3 @@ def _requantized(plan: Plan, release: Release, model: ServedModel) -> ServedMode
     others = [requantized(plan.scenario, model, kind) for kind in plan.scenario.precisions if kind != model.precision]
     good = [other for other in others if reached_flop(plan.scenario, release, other) >= owed]
     return min([model, *good], key=plan.service_usd)
-
-
-def _holding_usd(observation: Observation, tranche: Purchase, n_days: int) -> float:
-    """What keeping GPUs for so many days more costs: power, hosting, maintenance, and what they fetch less then."""
-    scenario, own = observation.scenario, observation.scenario.ownership
-    rated_kw = tranche.gpus * scenario.accelerators[tranche.accelerator].server_power_kw
-    per_day = rated_kw * own.running_usd_per_rated_kw_day(observation.electricity_usd_per_kwh)
-    per_day += tranche.gpus * own.upkeep_usd_per_day(tranche.paid_usd_per_gpu)
-    new = float(observation.purchase_usd_per_gpu[tranche.accelerator])
-    bid, later = (resale_bid_on_day_usd(own, tranche, observation.day + days, new) for days in (0, n_days))
-    return per_day * n_days + bid - later

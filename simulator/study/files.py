@@ -12,6 +12,7 @@ from typing import Annotated, Any, TypeVar
 import tomlkit
 from pydantic import BaseModel, Field, ValidationError
 
+from simulator.lab.fixed_plan import UnfitPlan
 from simulator.lab.policy import Policy, PolicyInputs, default_policies
 from simulator.lab.recipe import FineTune
 from simulator.study.complaints import Problem, ScenarioError, misplaced, models_in, nearest, problems, said
@@ -23,6 +24,7 @@ from simulator.world.scenario import Misplaced, Scenario
 
 __all__ = ["ScenarioError", "Study", "load_scenario", "load_study"]
 
+_MOST_TOLD = 10
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
@@ -192,20 +194,36 @@ def _chosen(names: tuple[str, ...], known: tuple[Policy, ...], wrong: list[Probl
 def _unsuited(policies: tuple[Policy, ...], scenario: Scenario, found: Declared) -> list[Problem]:
     """What the policies to compare need of the scenario and do not find, each need once."""
     needs: dict[str, tuple[Misplaced, list[str]]] = {}
+    plans: list[Problem] = []
     for policy in policies:
         checks = [getattr(part, "check", None) for part in (policy.procurement, policy.replan)]
         try:
             for check in checks:
                 if check is not None:
                     check(scenario)
+        except UnfitPlan as error:
+            plans += _unfit(policy, error, found)
         except Misplaced as error:
             needs.setdefault(str(error), (error, []))[1].append(repr(policy.name))
     hint = "or name the policies to compare in [study] policies or with --policy"
-    return [
+    return plans + [
         replace(problem, rule=f"{problem.rule}, for {', '.join(names)}", hint=hint)
         for error, names in needs.values()
         for problem in (misplaced(error, (), found.tables),)
     ]
+
+
+def _unfit(policy: Policy, error: UnfitPlan, found: Declared) -> list[Problem]:
+    """The first orders of a plan that the scenario does not allow."""
+    row = next(row for row, table in enumerate(found.tables["policy"]) if table["name"] == policy.name)
+    plan = found.tables["policy"][row]["procurement"]["order"]
+    told = [
+        misplaced(misfit, ("policy", row, "procurement", "order", number), plan[number])
+        for number, misfit in error.found[:_MOST_TOLD]
+    ]
+    if len(error.found) > _MOST_TOLD:
+        told[-1] = replace(told[-1], hint=f"and {len(error.found) - _MOST_TOLD:,} more orders cannot be placed")
+    return told
 
 
 def _baseless(policies: tuple[Policy, ...], scenario: Scenario, found: Declared) -> list[Problem]:

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 from simulator.study.complaints import Problem
 from simulator.study.csv_rows import TraceError
+from simulator.study.plan_csv import read_plan
 from simulator.study.price_csv import read_prices
-from simulator.study.sources import Declared
+from simulator.study.sources import Declared, Origin
 from simulator.study.toml_lines import KeyPath
 from simulator.study.trace_csv import read_trace
 
@@ -26,7 +27,7 @@ class _Recorded(NamedTuple):
 
 
 def fill_records(found: Declared, wrong: list[Problem]) -> None:
-    """Read the CSV of [demand.trace] and of each [[market.replay]] into its table."""
+    """Read the CSV of [demand.trace], of each [[market.replay]] and of each policy's fixed plan into its table."""
     demand, market = found.tables.get("demand"), found.tables.get("market")
     trace = demand.get("trace") if isinstance(demand, dict) else None
     if isinstance(trace, dict):
@@ -35,6 +36,11 @@ def fill_records(found: Declared, wrong: list[Problem]) -> None:
     for row, replay in enumerate(replays if isinstance(replays, list) else ()):
         if isinstance(replay, dict):
             _fill(found, _replay(replay, row), wrong)
+    policies = found.tables.get("policy")
+    for row, policy in enumerate(policies if isinstance(policies, list) else ()):
+        procurement = policy.get("procurement") if isinstance(policy, dict) else None
+        if isinstance(procurement, dict) and procurement.get("kind") == "fixed_plan":
+            _fill(found, _plan(found, procurement, row), wrong)
 
 
 def _trace(table: dict[str, Any]) -> _Recorded:
@@ -59,6 +65,19 @@ def _replay(table: dict[str, Any], row: int) -> _Recorded:
 
     asks = ("csv", "date_column", "where", *columns)
     return _Recorded(("market", "replay", row), table, asks, ("day", *(_PRICES[column] for column in columns)), read)
+
+
+def _plan(found: Declared, table: dict[str, Any], row: int) -> _Recorded:
+    key: KeyPath = ("policy", row, "procurement")
+
+    def read(path: Path) -> Sequence[Any]:
+        orders = read_plan(path)
+        layer = found.origin((*key, "csv")).layer
+        for place, (number, _) in enumerate(orders):  # so that what is wrong with one is told by its row
+            found.origins[(*key, "order", place)] = Origin(layer, str(path), number, path.parent)
+        return ([order for _, order in orders],)
+
+    return _Recorded(key, table, ("csv",), ("order",), read)
 
 
 def _fill(found: Declared, recorded: _Recorded, wrong: list[Problem]) -> None:

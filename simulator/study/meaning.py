@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from datetime import timedelta
 
+from simulator.lab.fixed_plan import FixedPlan
 from simulator.study.files import Study
 from simulator.study.market_meaning import TEN_PERCENT, market_meaning
 from simulator.world.demand import DemandInputs
@@ -111,4 +112,36 @@ def _policies(study: Study) -> list[str]:
         for policy in study.policies
         if policy.replan is not None
     ]
+    told += [
+        f"  {policy.name} follows a plan: {plan_meaning(policy.procurement)}"
+        for policy in study.policies
+        if isinstance(policy.procurement, FixedPlan)
+    ]
+    told += [
+        f"  {policy.name} retires and replaces GPUs that cost more than others would"
+        for policy in study.policies
+        if policy.refresh is not None
+    ]
     return [f"Policies: {', '.join(names)}", *told, f"Study: seed {study.seed}, replications {study.replications}"]
+
+
+_SAID = {"buy": "buys", "reserve": "reserves", "sell": "sells"}
+
+
+def plan_meaning(plan: FixedPlan) -> str:
+    """What a plan will do, summed by kind of GPU."""
+    gpus: dict[tuple[str, str], int] = {}
+    for order in plan.order:
+        if order.action != "cap":
+            what = _SAID[order.action], order.accelerator
+            gpus[what] = gpus.get(what, 0) + order.gpus
+    done = [f"{verb} {number:,} {kind}" for (verb, kind), number in gpus.items()]
+    caps = [order for order in plan.order if order.action == "cap"]
+    if caps:
+        last = max(caps, key=lambda order: order.date)
+        done.append(f"caps on-demand GPUs, from {last.date} on at {last.gpus:,}")
+    dates = [order.date for order in plan.order]
+    source = f" from {plan.csv}" if plan.csv else ""
+    return (
+        f"{len(dates):,} order{'' if len(dates) == 1 else 's'}{source}, {min(dates)} to {max(dates)}: {', '.join(done)}"
+    )

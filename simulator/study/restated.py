@@ -12,7 +12,7 @@ from simulator.lab.policy import Policy, PolicyInputs
 from simulator.study.comparison import Comparison
 from simulator.study.files import StudyInputs, study_toml
 
-_PARTS = ("recipe", "procurement", "forecast", "replan")
+_PARTS = ("recipe", "procurement", "forecast", "replan", "refresh")
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -53,6 +53,7 @@ def _said(part: object) -> str:
         return _ADDRESS.sub("", repr(part))
     # Sets come in any order; here they come in one.
     inputs = {
-        key: sorted(found) if isinstance(found, list) else found for key, found in part.model_dump(mode="json").items()
+        key: sorted(found) if isinstance(getattr(part, key), frozenset) else found
+        for key, found in part.model_dump(mode="json").items()
     }
     return f"{type(part).__qualname__} {json.dumps(inputs)}"

@@ -9,8 +9,10 @@ import pytest
 from small_lab import plain_scenario
 
 from simulator.lab.accounts import FLOWS, Account
+from simulator.lab.break_even import BreakEven
 from simulator.lab.forecast import Expected, Forecast, PerfectForesight, Trend
 from simulator.lab.lab import Lab, Run, simulate
+from simulator.lab.ladder import Ladder
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Buy, Order, Reserve, Tenure
 from simulator.lab.policy import Policy, default_policies
@@ -24,7 +26,13 @@ from simulator.world.scenario import ByFlop, OwnedInputs, Scenario
 from simulator.world.shocks import Shocks
 from simulator.world.world import World, realize
 
-POLICIES = (*default_policies(), Policy("newsvendor", LeverRecipe(levers=MAIN_LEVERS), Newsvendor(), Seasonal()))
+EVERY = LeverRecipe(levers=MAIN_LEVERS)
+POLICIES = (
+    *default_policies(),
+    Policy("newsvendor", EVERY, Newsvendor(), Seasonal()),
+    Policy("break-even", EVERY, BreakEven(), Trend()),
+    Policy("ladder", EVERY, Ladder(), Trend()),
+)
 NAMES = [policy.name for policy in POLICIES]
 ROUNDING = 1e-9
 

@@ -1,0 +1,107 @@
+"""Tenures in layers: an owned base, a leased middle, and a rented top."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from simulator.lab.forecast import Forecast
+from simulator.lab.leases import Base, Bound, bound_as
+from simulator.lab.need import FINEST, Need, sampled, typical_spread, whole_gpus
+from simulator.lab.observation import Observation
+from simulator.lab.orders import Buy, Order
+from simulator.lab.procurement import PlanningPrice, Procurement, arrival_day, owned_usd_per_gpu_hour
+from simulator.laws.uncertain_load import UncertainLoad
+from simulator.laws.units import DAYS_PER_YEAR
+from simulator.world.inputs import Misplaced, Share
+from simulator.world.roadmap import Release
+from simulator.world.scenario import Scenario
+
+
+class Ladder(Procurement):
+    """Owns what nearly every hour needs, leases what most hours need, and rents what is above.
+
+    The owned base is looked at over the first `look_days` of what is bought, beside what is owned or on order already,
+    and leases do not count: they run out. The leased middle is looked at over its term, beside all that is committed;
+    it is leased again as it ends, as `ReserveBase` does, less what has been bought meanwhile.
+    """
+
+    kind: Literal["ladder"] = "ladder"
+    owned_quantile: Share = Field(0.05, description="share of hours that may need less than the owned base")
+    reserved_quantile: Share = Field(0.3, description="share of hours that may need less than what is owned or leased")
+    look_days: Annotated[int, Field(gt=0, le=3650)] = Field(
+        365, description="days from delivery over which the owned base must be needed [days]"
+    )
+    term_days: Annotated[int, Field(gt=0)] = Field(365, description="length of each lease [days]")
+    least_gpus: Annotated[int, Field(gt=0)] = Field(8, description="smallest order or lease worth placing [GPUs]")
+
+    @model_validator(mode="after")
+    def _base_below_middle(self) -> Ladder:
+        if self.owned_quantile > self.reserved_quantile:
+            rule = f"must not be above reserved_quantile, {self.reserved_quantile:g}: the base lies below the middle"
+            raise Misplaced("owned_quantile", rule, f"{self.owned_quantile:g}")
+        return self
+
+    def check(self, scenario: Scenario) -> None:
+        """The term must be on offer."""
+        scenario.market.discount(self.term_days)
+
+    def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
+        """Order what the base lacks when it can arrive, and lease what the middle lacks."""
+        hours = np.asarray(observation.scenario.planned_profile.factors)
+        bought = self._base(observation, forecast)
+        ordered = []
+        if bought is not None:
+            arrival = arrival_day(observation)
+            life = round(observation.scenario.ownership.useful_life_years * DAYS_PER_YEAR)
+            ordered.append(
+                Bound(bought.accelerator, bought.gpus * observation.fleet.working_share, arrival, arrival + life)
+            )
+        reason = f"all but {self.reserved_quantile:.0%} of hours over {self.term_days} days need it"
+        middle = Base(self.reserved_quantile, self.term_days, self.least_gpus, self.review_days, reason)
+        leases = middle.orders(observation, forecast, hours, ordered)
+        return [*([] if bought is None else [bought]), *leases]
+
+    def planning_price(self, observation: Observation, release: Release, forecast: Forecast) -> PlanningPrice:
+        """Owned base, leased middle and rented top of a day's hours; leased where a kind is not for sale.
+
+        The spread is that over a term from today: later orders will be made on later knowledge.
+        """
+        rent = super().planning_price(observation, release, forecast)
+        top = rent.serving_usd_per_gpu_hour
+        spread = typical_spread(observation, forecast, sampled(observation.day, self.term_days))
+        load = UncertainLoad(observation.scenario.planned_profile, spread)
+        base, held = (_capacity(load, quantile) for quantile in (self.owned_quantile, self.reserved_quantile))
+        lease = top * (1.0 - observation.scenario.market.discount(self.term_days))
+        owned = owned_usd_per_gpu_hour(observation)
+        owned = np.where(np.isfinite(owned), owned, lease)
+        with np.errstate(invalid="ignore"):
+            layers = owned * base + lease * (held - base) + top * load.overflow_share(held)
+        return PlanningPrice(rent.training_usd_per_gpu_hour, np.where(np.isfinite(top), layers, top))
+
+    def _base(self, observation: Observation, forecast: Forecast) -> Buy | None:
+        arrival = arrival_day(observation)
+        days = sampled(arrival, self.look_days)
+        need = Need.on(observation, forecast, days, owned_usd_per_gpu_hour(observation))
+        if need is None:
+            return None
+        leases = [
+            Bound(lease.accelerator, lease.gpus, lease.first_day, lease.end_day)
+            for lease in observation.fleet.leases(observation.day)
+        ]
+        need = need._replace(committed=need.committed - bound_as(need, leases, days))
+        short = need.short_of(self.owned_quantile, np.asarray(observation.scenario.planned_profile.factors))
+        gpus = whole_gpus(short)
+        if gpus < self.least_gpus:
+            return None
+        reason = f"all but {self.owned_quantile:.0%} of hours from day {arrival} on need it"
+        return Buy(need.accelerator, gpus, reason)
+
+
+def _capacity(load: UncertainLoad, quantile: float) -> float:
+    """What a share of the hours needs less than, over the mean; as `Need.short_of` counts."""
+    if load.sigma == 0.0:
+        return float(np.quantile(load.profile.factors, quantile))
+    return load.capacity(1.0 - min(max(quantile, FINEST), 1.0 - FINEST))

@@ -1,0 +1,104 @@
+"""A leased base: what is lacking is signed for today, what is needed of leases that end is signed for in time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+
+from simulator.lab.forecast import Forecast
+from simulator.lab.need import Need, sampled, whole_gpus
+from simulator.lab.observation import Observation
+from simulator.lab.orders import Lease, Reserve
+from simulator.laws.units import FloatArray, IntArray
+
+
+class Bound(NamedTuple):
+    """GPUs to count on beside those committed: ordered a moment ago, or expected to be leased again."""
+
+    accelerator: int
+    gpus: float
+    """Of owned ones, those that work."""
+    first_day: int
+    end_day: int
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """GPUs to lease for a term: those that all but a part of its hours, the quietest, will need.
+
+    A lease that ends before the next review is looked at now: what of it will be needed over a term from that day on
+    is signed for today, to begin when the old lease ends, on the kind cheapest per token today. Leases that
+    end later are counted on for the whole term, since their turn will come: so no GPU is leased twice for one hour.
+    """
+
+    quantile: float
+    """Share of the term's hours that may need less."""
+    term_days: int
+    least_gpus: int
+    """Smallest lease worth signing; one that goes on an old one may be smaller."""
+    review_days: int
+    """Until the next review."""
+    reason: str
+
+    def orders(
+        self, observation: Observation, forecast: Forecast, hours: FloatArray, ordered: Sequence[Bound] = ()
+    ) -> Iterator[Reserve]:
+        """Leases that follow old ones, then what is lacking from today on.
+
+        Parameters
+        ----------
+        hours
+            Load of each hour of the day over its mean.
+        ordered
+            Of this review, to be counted on though not yet committed.
+        """
+        counted, today = [*ordered], observation.day
+        next_review = today + self.review_days
+        held = sorted(observation.fleet.leases(today), key=lambda lease: lease.end_day)
+        counted += [
+            Bound(lease.accelerator, lease.gpus, lease.end_day, lease.end_day + self.term_days)
+            for lease in held
+            if lease.end_day >= next_review
+        ]
+        for day, ending in groupby((lease for lease in held if lease.end_day < next_review), _end_day):
+            need = self._need(observation, forecast, day, counted)
+            if need is None:
+                continue
+            # Less what an extra review, called by an event, has signed for already.
+            changes = [*((lease, 1) for lease in ending), *((lease, -1) for lease in held if lease.first_day == day)]
+            most = sum(sign * lease.gpus / need.hours_for_one[lease.accelerator] for lease, sign in changes)
+            gpus = whole_gpus(min(need.short_of(self.quantile, hours), most))
+            if gpus > 0:
+                counted.append(Bound(need.accelerator, gpus, day, day + self.term_days))
+                yield Reserve(need.accelerator, gpus, self.term_days, f"{self.reason}, leased again", day)
+        need = self._need(observation, forecast, today, counted)
+        if need is not None:
+            short = whole_gpus(need.short_of(self.quantile, hours))
+            if short >= self.least_gpus:
+                yield Reserve(need.accelerator, short, self.term_days, self.reason)
+
+    def _need(self, observation: Observation, forecast: Forecast, day: int, counted: Sequence[Bound]) -> Need | None:
+        """Over a term from a day on, beside what is counted on."""
+        days = sampled(day, self.term_days)
+        discount = observation.scenario.market.discount(self.term_days)
+        need = Need.on(observation, forecast, days, observation.on_demand_usd_per_gpu_hour * (1.0 - discount))
+        if need is None:
+            return None
+        return need._replace(committed=need.committed + bound_as(need, counted, days))
+
+
+def _end_day(lease: Lease) -> int:
+    return lease.end_day
+
+
+def bound_as(need: Need, counted: Sequence[Bound], days: IntArray) -> FloatArray:
+    """GPUs counted on, in GPUs of the kind that is needed [day]."""
+    held = np.zeros(days.size)
+    for bound in counted:
+        there = (days >= bound.first_day) & (days < bound.end_day)
+        held += bound.gpus / need.hours_for_one[bound.accelerator] * there
+    return held
