@@ -182,9 +182,8 @@ def _percent(comparison: Comparison, number: int) -> Range:
 
 def _cell(growth: float, fall: float, comparison: Comparison) -> HeatCell:
     best = _cheapest_own(comparison)
-    return HeatCell(
-        growth, fall, (0.0, *SHARES)[best] or float("nan"), _percent(comparison, best) if best else _NO_RANGE
-    )
+    share = SHARES[best - 1] if best else float("nan")
+    return HeatCell(growth, fall, share, _percent(comparison, best) if best else _NO_RANGE)
 
 
 def _bar(swing: Swing, at_low: Range, at_high: Range) -> TornadoRow:
@@ -215,7 +214,7 @@ def _optimum(comparison: Comparison, best_own: int, heat_map: Sequence[HeatCell]
     cost, shares = _costs(comparison), (0.0, *SHARES)
     best = int(cost.argmin())
     return Optimum(
-        shares[best],
+        shares[best] if np.isfinite(cost[best]) else float("nan"),
         _least_of_parabola(shares[best - 1 : best + 2], cost[best - 1 : best + 2]) if best else float("nan"),
         shares[best_own] or float("nan"),
         _most_bought(comparison, best_own or len(SHARES)),

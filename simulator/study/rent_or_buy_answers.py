@@ -78,7 +78,7 @@ class Optimum:
     """The answer in figures."""
 
     owned_share: float
-    """Of those tried, the cheapest; 0 rents all."""
+    """Of those tried, the cheapest; 0 rents all, NaN if renting all misses its quality."""
     refined_share: float
     """Least of the parabola through it and its neighbours, an approximation; NaN at the ends of what was tried."""
     best_own_share: float
@@ -112,6 +112,11 @@ class RentOrBuy(Answers):
     comparison: Comparison
     cell_replications: int
     utilization: float
+
+    @property
+    def best(self) -> BaseRow | None:
+        """The row of the cheapest owned share; None if none is comparable."""
+        return next((row for row in self.owned_base if row.owned_share == self.optimum.best_own_share), None)
 
     @property
     def scenario(self) -> Scenario:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
 from simulator.study.foresight_tables import flat
@@ -20,3 +21,8 @@ def save_tables(found: Answers, folder: Path) -> None:
     write_csv(flat(found.owned_base, BaseRow), folder / OWNED_BASE)
     write_csv(flat(found.heat_map, HeatCell), folder / HEAT_MAP)
     write_csv(flat(found.tornado, TornadoRow), folder / TORNADO)
+
+
+def answers(found: Answers) -> Answers:
+    """The tables alone, without what they were read from."""
+    return Answers(**{field.name: getattr(found, field.name) for field in fields(Answers)})

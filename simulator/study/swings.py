@@ -58,9 +58,9 @@ def swings(scenario: Scenario) -> list[Swing]:
             market.list_fall_per_year,
             _faster(market.list_fall_per_year),
         ),
-        swing("Lead time [days]", "market.lead_days", market.lead_days, _around(market.lead_days, 90.0)),
+        swing("Lead time in days", "market.lead_days", market.lead_days, _around(market.lead_days, 90.0)),
         swing(
-            "Loss of value [OOM a year]",
+            "Loss of value, OOM a year",
             "ownership.value_fall_oom_per_year",
             own.value_fall_oom_per_year,
             _around(own.value_fall_oom_per_year, 0.14),
@@ -72,7 +72,7 @@ def swings(scenario: Scenario) -> list[Swing]:
             (0.0, max(spread, min(3.0 * spread or 0.3, _MOST_SPREAD))),
         ),
         swing(
-            "Electricity [USD/kWh]",
+            "Electricity, USD a kWh",
             "market.electricity_usd_per_kwh",
             market.electricity_usd_per_kwh,
             _around(market.electricity_usd_per_kwh, 0.1),
