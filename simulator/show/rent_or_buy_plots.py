@@ -218,6 +218,7 @@ def _mark_break_evens(ax: Axes, gpu: OneGpu) -> None:
             ha="right" if is_late else "left",
             fontsize=SMALL,
             color=INK,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0},
         )
 
 

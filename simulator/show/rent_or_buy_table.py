@@ -18,10 +18,10 @@ def tenures_table(found: RentOrBuy) -> Table:
     """A row per kind: what an hour costs each way, and when owning pays."""
     table = plain_table(
         f"{found.scenario.title}: what a GPU-hour costs each way, on {found.scenario.start} [USD]",
-        "Owned: per hour held, nominal: loss of value, power, hosting and upkeep over its life; in brackets with the cost "
-        f"of capital at {percent(found.scenario.discount_per_year, 1)}.\nOver life: mean rent on demand at the stated "
-        "drift. Break-even: hours used above which owning is cheaper than that.\nPaid back: when what was paid for a GPU "
-        "ordered on that day is no more than the rent of the same hours; or when it could be sold at no loss.",
+        "Owned: per hour held, nominal: loss of value, power, hosting and upkeep over its life; in brackets with\n"
+        f"capital at {percent(found.scenario.discount_per_year, 1)} a year. Over life: mean rent on demand at the "
+        "stated drift. Break-even: hours used above\nwhich owning is cheaper than that. Paid back: when what was paid "
+        "for a GPU ordered on that day\nis no more than the rent of the same hours; or when it could be sold at no loss.",
         Table,
     )
     rows, kinds = found.tenures, list(dict.fromkeys(row.accelerator for row in found.tenures))
