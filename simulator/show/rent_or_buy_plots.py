@@ -142,12 +142,15 @@ def tornado(found: RentOrBuy, ax: Axes | None = None) -> Axes:
     room = 0.14 * max(right - left, _LEAST_SPAN)
     for row, bar in enumerate(bars):
         _bar(ax, row, bar, centre)
+    for number, label in ((1, "at the low value"), (2, "at the high value")):
+        look = policy_look(number)
+        ax.barh(0, 0.0, left=centre, color=look.colour, hatch=look.hatch, edgecolor="white", label=label)
     ax.axvline(centre, color=INK, linewidth=1.2)
     ax.axvline(0.0, color=MUTED, linewidth=1.2, linestyle=(0, (6.0, 2.0)))
     ax.set_xlim(left - room, right + room)
     ax.set_yticks(range(len(bars)), [f"{bar.what}\nas declared {_figure(bar.declared)}" for bar in bars])
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: signed_percent(value)))
-    ax.legend(frameon=False, fontsize=SMALL, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.2)
+    ax.legend(frameon=False, fontsize=SMALL, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2)
     below = (
         f"Cost of owning {percent(found.optimum.best_own_share)} of the need, less that of renting all, in % of the "
         f"latter. Solid: as declared, {signed(centre, 1)} %; dashed: no difference, right of it rent. At the ends: the "
@@ -165,8 +168,7 @@ def _bar(ax: Axes, row: int, bar: TornadoRow, centre: float) -> None:
     is_one_way = halves[0][1] * halves[1][1] > 0.0
     for place, (value, off, number) in enumerate(halves):
         look = policy_look(number)
-        label = ("at the low value", "at the high value")[number - 1] if row == 0 else None
-        ax.barh(row, off, 0.6, left=centre, color=look.colour, hatch=look.hatch, edgecolor="white", label=label)
+        ax.barh(row, off, 0.6, left=centre, color=look.colour, hatch=look.hatch, edgecolor="white")
         side, at = (1.0 if off > 0.0 else -1.0), centre + off
         if is_one_way and place == 1:
             side, at = -side, centre

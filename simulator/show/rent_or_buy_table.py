@@ -13,6 +13,8 @@ from simulator.study.foresight import Range
 from simulator.study.rent_or_buy_answers import BaseRow, HeatCell, RentOrBuy
 from simulator.study.tenure_costs import ON_DEMAND, OWNED, SPOT, TenureRow
 
+_SMALL_PERCENT = 2.0
+
 
 def tenures_table(found: RentOrBuy) -> Table:
     """A row per kind: what an hour costs each way, and when owning pays."""
@@ -21,7 +23,8 @@ def tenures_table(found: RentOrBuy) -> Table:
         "Owned: per hour held, nominal: loss of value, power, hosting and upkeep over its life; in brackets with\n"
         f"capital at {percent(found.scenario.discount_per_year, 1)} a year. Over life: mean rent on demand at the "
         "stated drift. Break-even: hours used above\nwhich owning is cheaper than that. Paid back: when what was paid "
-        "for a GPU ordered on that day\nis no more than the rent of the same hours; or when it could be sold at no loss.",
+        "for a GPU ordered on that day is\nno more than the rent of the same hours; or when it could be sold at no "
+        "loss.",
         Table,
     )
     rows, kinds = found.tenures, list(dict.fromkeys(row.accelerator for row in found.tenures))
@@ -128,12 +131,12 @@ def verdict(found: RentOrBuy) -> str:
     best = found.best
     if best is None or math.isnan(found.optimum.owned_share):
         return "No owned share gives the service and quality of renting all, so none can be called cheaper."
-    return " ".join([_how_many(found, best.difference_percent), _one_gpu(found), _when_it_turns(found)])
+    return " ".join([_how_many(found, best.difference_percent), _one_gpu(found), _when_it_turns(found)]).rstrip()
 
 
 def _how_many(found: RentOrBuy, difference: Range) -> str:
     optimum = found.optimum
-    said = f"{abs(difference.mean):.0f} %{_size_bounds(difference)}"
+    said = _size(difference)
     leases = [row for row in found.owned_base if math.isnan(row.owned_share) and row.comparable]
     lease = min(leases, key=lambda row: row.cost_usd.mean, default=None)
     if optimum.owned_share == 0.0:
@@ -151,12 +154,12 @@ def _how_many(found: RentOrBuy, difference: Range) -> str:
     return text
 
 
-def _size_bounds(found: Range) -> str:
-    """The interval of the size of a difference: of what is saved where it is negative."""
-    if not math.isfinite(found.low):
-        return ""
+def _size(found: Range) -> str:
+    """The size of a difference and its interval, of what is saved where it is negative; finer where it is small."""
     low, high = (found.low, found.high) if found.mean >= 0.0 else (-found.high, -found.low)
-    return f" [{signed(low).lstrip('+')}, {signed(high).lstrip('+')}]"
+    decimals = 0 if abs(found.mean) >= _SMALL_PERCENT else 1
+    mean, *ends = (signed(value, decimals).lstrip("+") for value in (abs(found.mean), low, high))
+    return f"{mean} % [{', '.join(ends)}]" if math.isfinite(low) else f"{mean} %"
 
 
 def _one_gpu(found: RentOrBuy) -> str:
@@ -164,9 +167,11 @@ def _one_gpu(found: RentOrBuy) -> str:
     owned = next(row for row in found.tenures if (row.accelerator, row.tenure) == (kind, OWNED))
     payback = next(row for row in found.paybacks if (row.accelerator, row.utilization) == (kind, found.utilization))
     if owned.break_even_utilization < 1.0:
-        text = f"Owning a {kind} wins while it is used more than {percent(owned.break_even_utilization)} of its hours;"
+        text = (
+            f"Owning wins while a GPU ({kind}) is used more than {percent(owned.break_even_utilization)} of its hours;"
+        )
     else:
-        text = f"Owning a {kind} costs more than renting it, however much it is used;"
+        text = f"Owning a GPU ({kind}) costs more than renting it, however much it is used;"
     used = f"one ordered on {found.scenario.start} and used {percent(found.utilization)}"
     if payback.break_even_date is None:
         return f"{text} {used} does not pay for itself within its life."
@@ -174,15 +179,17 @@ def _one_gpu(found: RentOrBuy) -> str:
 
 
 def _when_it_turns(found: RentOrBuy) -> str:
-    turn, declared = found.optimum.rental_fall_turns, found.scenario.market.rental_fall_per_year
-    if math.isnan(turn):
-        falls = [cell.rental_fall_per_year for cell in found.heat_map]
-        ends = " to ".join(signed_percent(-100.0 * fall) for fall in (min(falls), max(falls)))
-        return f"No change of rents on the map ({ends} a year) turns that."
-    way = "fall" if turn >= 0.0 else "rise"
-    is_faster = (turn > declared) == (turn >= 0.0)
-    pace = "faster" if is_faster else "more slowly"
-    return f"It turns if rents {way} {pace} than {percent(abs(turn))} a year."
+    turn, row = found.optimum.rental_fall_turns, [cell for cell in found.heat_map if cell.growth_factor == 1.0]
+    if turn >= 0.0:
+        return f"Owning stops being cheaper where rents fall faster than {percent(turn)} a year."
+    if turn < 0.0:
+        return f"Owning is cheaper only where rents rise faster than {percent(-turn)} a year."
+    if not row:
+        return ""
+    falls = [cell.rental_fall_per_year for cell in row]
+    ends = " to ".join(signed_percent(-100.0 * fall) for fall in (min(falls), max(falls)))
+    way = "Owning" if row[0].owns else "Renting"
+    return f"{way} is cheaper at every change of rents tried ({ends} a year)."
 
 
 def _difference(found: RentOrBuy, row: BaseRow) -> str:

@@ -43,7 +43,7 @@ _NO_RANGE = Range(float("nan"), float("nan"), float("nan"))
 def falls_around(scenario: Scenario) -> tuple[float, ...]:
     """Yearly falls of rents to try: the scenario's own, and steps to both sides of it."""
     own = scenario.market.rental_fall_per_year
-    return tuple(sorted(own if f == 1.0 else round(1.0 - f * (1.0 - own), 3) for f in _RENT_FACTORS))
+    return tuple(sorted(own if f == 1.0 else round(1.0 - f * (1.0 - own), 6) for f in _RENT_FACTORS))
 
 
 def rent_or_buy(
@@ -253,7 +253,7 @@ def _most_bought(comparison: Comparison, number: int) -> str:
 
 
 def turning_fall(heat_map: Sequence[HeatCell], declared: float) -> float:
-    """The yearly fall of rents at which owning costs what renting does, read between the cells of declared growth.
+    """The yearly fall of rents from which on owning is not cheaper, read between the cells of declared growth.
 
     Of several such falls the one nearest to the declared fall; NaN if there is none, or no row of declared growth.
     """
@@ -263,6 +263,6 @@ def turning_fall(heat_map: Sequence[HeatCell], declared: float) -> float:
     turns = [
         left - at_left * (right - left) / (at_right - at_left)
         for (left, at_left), (right, at_right) in pairwise(row)
-        if at_left * at_right < 0.0
+        if at_left < 0.0 <= at_right
     ]
     return min(turns, key=lambda fall: abs(fall - declared), default=float("nan"))

@@ -86,7 +86,7 @@ class Optimum:
     accelerator: str
     """The kind that this share buys most of, among those for sale at the start."""
     rental_fall_turns: float
-    """Yearly fall of rents at which owning stops being cheaper, between two cells of the map; NaN if it never does."""
+    """Yearly fall of rents from which on owning is not cheaper, between two cells of the map; NaN if there is none."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """A flat lab in round numbers, worked out as in a spreadsheet: prices, cash by account, break-even, to the cent.
 
 1,000 GPUs are needed on average: 500 in the first twelve hours of a day and 1,500 in the other twelve. A GPU rents for
-2.00 USD an hour. Bought it costs 10,000, in a cluster 20,000 (server x 1.5, a quarter of the whole is network). It draws
+2.00 USD an hour. Bought it costs 10,000, in a cluster 20,000 (server x 1.5, a quarter of that is network). It draws
 2 kW x 0.75 x 1.2 = 1.8 kW at 0.10 a kWh, is hosted at 182.625 USD a kW and month = 0.25 a kW and hour, and is kept up
 for 3.6525 % of 20,000 a year = 2.00 a day. It loses 0.001 orders of magnitude of its value a day, and a tenth of what
 it is worth when it is sold, after 800 days. Ordered on day 0 it is there on day 1; the lab is watched for 810 days.
