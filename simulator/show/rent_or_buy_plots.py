@@ -35,6 +35,8 @@ _LUMINANCE = np.array([0.299, 0.587, 0.114])
 _DARK = 0.56
 """Of white's luminance: on darker colours letters are white."""
 _LEAST_SPAN = 1.0
+_PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
+"""Behind letters that a line would run through."""
 _BETWEEN = 0.07
 """Least distance of two labels, of the height of a picture."""
 
@@ -63,7 +65,7 @@ def owned_share(found: RentOrBuy, ax: Axes | None = None) -> Axes:
         look = policy_look(number + 2)
         ax.axhline(row.difference_percent.mean, xmax=0.8, color=look.colour, linestyle=look.dash, linewidth=1.8)
         said = f"{row.policy}, {signed_percent(row.difference_percent.mean)}"
-        ax.text(0.81, height, said, transform=ax.transAxes, va="center", color=INK, fontsize=SMALL)
+        ax.text(0.81, height, said, transform=ax.transAxes, va="center", color=INK, fontsize=SMALL, bbox=_PAPER)
     ax.set_xticks(shares, [f"{percent(row.owned_share)}\n{count_tick(row.held_end_gpus)} GPUs" for row in rows])
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: signed_percent(value)))
     below = (
@@ -181,6 +183,7 @@ def _bar(ax: Axes, row: int, bar: TornadoRow, centre: float) -> None:
             va="center",
             fontsize=SMALL,
             color=INK,
+            bbox=_PAPER,
         )
 
 
@@ -220,7 +223,7 @@ def _mark_break_evens(ax: Axes, gpu: OneGpu) -> None:
             ha="right" if is_late else "left",
             fontsize=SMALL,
             color=INK,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0},
+            bbox=_PAPER,
         )
 
 

@@ -6,6 +6,7 @@ import math
 
 from rich.table import Table
 
+from simulator.laws.units import DAYS_PER_YEAR
 from simulator.show.money import DASH, count_tick, money, percent, signed, signed_percent
 from simulator.show.plain_table import plain_table
 from simulator.study.comparison import worlds_said
@@ -136,15 +137,16 @@ def verdict(found: RentOrBuy) -> str:
 
 def _how_many(found: RentOrBuy, difference: Range) -> str:
     optimum = found.optimum
-    said = _size(difference)
+    said, years = _size(difference), f"{found.comparison.n_days / DAYS_PER_YEAR:.1f} years"
     leases = [row for row in found.owned_base if math.isnan(row.owned_share) and row.comparable]
     lease = min(leases, key=lambda row: row.cost_usd.mean, default=None)
     if optimum.owned_share == 0.0:
-        text = f"Rent: the best owned share, {percent(optimum.best_own_share)} of the need, costs {said} more."
+        share = optimum.best_own_share
+        text = f"Rent: over {years} the best owned share, {percent(share)} of the need, costs {said} more."
         beaten = 0.0
     else:
         share = optimum.owned_share if math.isnan(optimum.refined_share) else optimum.refined_share
-        text = f"Own about {percent(share)} of the need: {said} cheaper than renting all."
+        text = f"Own about {percent(share)} of the need: over {years} it is {said} cheaper than renting all."
         beaten = difference.mean
     if difference.low < 0.0 < difference.high:
         text += " These worlds cannot tell it from no difference."
@@ -166,12 +168,11 @@ def _one_gpu(found: RentOrBuy) -> str:
     kind = found.optimum.accelerator
     owned = next(row for row in found.tenures if (row.accelerator, row.tenure) == (kind, OWNED))
     payback = next(row for row in found.paybacks if (row.accelerator, row.utilization) == (kind, found.utilization))
-    if owned.break_even_utilization < 1.0:
-        text = (
-            f"Owning wins while a GPU ({kind}) is used more than {percent(owned.break_even_utilization)} of its hours;"
-        )
+    least, gpu = owned.break_even_utilization, f"Over its life an owned GPU ({kind})"
+    if least < 1.0:
+        text = f"{gpu} wins where it is used more than {percent(least)} of its hours;"
     else:
-        text = f"Owning a GPU ({kind}) costs more than renting it, however much it is used;"
+        text = f"{gpu} costs more than a rented one, however much it is used;"
     used = f"one ordered on {found.scenario.start} and used {percent(found.utilization)}"
     if payback.break_even_date is None:
         return f"{text} {used} does not pay for itself within its life."
