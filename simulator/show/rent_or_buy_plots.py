@@ -58,12 +58,12 @@ def owned_share(found: RentOrBuy, ax: Axes | None = None) -> Axes:
         ax.plot(*at, color=INK, marker="o", markersize=12, markerfacecolor="none", markeredgewidth=1.8)
     if np.isfinite(found.optimum.refined_share):
         ax.axvline(100.0 * found.optimum.refined_share, color=INK, linewidth=1.0, linestyle=(0, (1.5, 2.5)))
-    ax.set_xlim(-4.0, max(shares, default=100.0) + (36.0 if leases else 4.0))
+    ax.set_xlim(-4.0, max(shares, default=100.0) + (44.0 if leases else 4.0))
     low, high = ax.get_ylim()
     heights = apart([(row.difference_percent.mean - low) / (high - low) for row in leases], _BETWEEN, 0.97)
     for number, (row, height) in enumerate(zip(leases, heights, strict=True)):
         look = policy_look(number + 2)
-        ax.axhline(row.difference_percent.mean, xmax=0.8, color=look.colour, linestyle=look.dash, linewidth=1.8)
+        ax.axhline(row.difference_percent.mean, xmax=0.79, color=look.colour, linestyle=look.dash, linewidth=1.8)
         said = f"{row.policy}, {signed_percent(row.difference_percent.mean)}"
         ax.text(0.81, height, said, transform=ax.transAxes, va="center", color=INK, fontsize=SMALL, bbox=_PAPER)
     ax.set_xticks(shares, [f"{percent(row.owned_share)}\n{count_tick(row.held_end_gpus)} GPUs" for row in rows])

@@ -277,7 +277,7 @@ def test_the_verdict_says_how_many_and_when_it_turns(found: RentOrBuy) -> None:
     never = replace(found, optimum=replace(optimum, rental_fall_turns=float("nan")))
     assert "is cheaper at every change of rents tried (0\u00a0% to \u221250\u00a0% a year)." in verdict(never)
     renting = replace(found, optimum=replace(optimum, owned_share=0.0))
-    assert verdict(renting).startswith("Rent: the best owned share")
+    assert verdict(renting).startswith("Rent: over 1.9 years the best owned share, 25\u00a0% of the need, costs")
     known = replace(found, optimum=replace(optimum, owned_share=0.75, refined_share=0.81))
     assert verdict(known).startswith("Own about 81\u00a0% of the need")
     late = tuple(replace(row, break_even_date=None) for row in found.paybacks)
