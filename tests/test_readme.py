@@ -52,6 +52,11 @@ def test_the_catalogue_is_listed(tmp_path: Path) -> None:
     assert "p4d.24xlarge" in run(["-m", "simulator", *words], tmp_path)
 
 
+def test_rent_or_buy_is_answered(tmp_path: Path) -> None:
+    (words,) = (words for words in COMMANDS if words[0] == "rent-or-buy")
+    assert "How many to own" in run(["-m", "simulator", *words], tmp_path)
+
+
 @pytest.mark.parametrize("program", re.findall(r"```python\n(.*?)```", README, re.DOTALL))
 def test_the_programs_run(program: str, tmp_path: Path) -> None:
     if "statsmodels" in program:

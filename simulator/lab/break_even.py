@@ -12,7 +12,7 @@ from simulator.lab.forecast import Forecast
 from simulator.lab.need import Need, sampled
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Buy, Order
-from simulator.lab.procurement import PlanningPrice, Procurement, arrival_day, owned_usd_per_gpu_hour
+from simulator.lab.procurement import PlanningPrice, Procurement, arrival_day, owned_usd_per_gpu_hour, with_spares
 from simulator.laws.finance import break_even_utilization
 from simulator.laws.uncertain_load import UncertainLoad
 from simulator.laws.units import DAYS_PER_YEAR, FloatArray
@@ -47,7 +47,7 @@ class BreakEven(Procurement):
         least = self.safety * _break_even(float(owned[need.accelerator]), rent)
         hours = np.asarray(observation.scenario.planned_profile.factors)
         short = need.gpus[:, np.newaxis] * hours - need.committed[:, np.newaxis]
-        gpus = used_enough(short.reshape(-1), least)
+        gpus = with_spares(observation, used_enough(short.reshape(-1), least))
         if gpus < self.least_gpus:
             return []
         return [Buy(need.accelerator, gpus, f"used for {least:.0%} of its life or more from day {arrival}")]

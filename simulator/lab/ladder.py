@@ -9,10 +9,10 @@ from pydantic import Field, model_validator
 
 from simulator.lab.forecast import Forecast
 from simulator.lab.leases import Base, Bound, bound_as
-from simulator.lab.need import FINEST, Need, sampled, typical_spread, whole_gpus
+from simulator.lab.need import FINEST, Need, sampled, typical_spread
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Buy, Order
-from simulator.lab.procurement import PlanningPrice, Procurement, arrival_day, owned_usd_per_gpu_hour
+from simulator.lab.procurement import PlanningPrice, Procurement, arrival_day, owned_usd_per_gpu_hour, with_spares
 from simulator.laws.uncertain_load import UncertainLoad
 from simulator.laws.units import DAYS_PER_YEAR
 from simulator.world.inputs import Misplaced, Share
@@ -93,7 +93,7 @@ class Ladder(Procurement):
         ]
         need = need._replace(committed=need.committed - bound_as(need, leases, days))
         short = need.short_of(self.owned_quantile, np.asarray(observation.scenario.planned_profile.factors))
-        gpus = whole_gpus(short)
+        gpus = with_spares(observation, short)
         if gpus < self.least_gpus:
             return None
         reason = f"all but {self.owned_quantile:.0%} of hours from day {arrival} on need it"

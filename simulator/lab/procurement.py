@@ -136,7 +136,7 @@ class BuyToForecast(Procurement):
         need = Need.on(observation, forecast, arrival + _WEEK, owned_usd_per_gpu_hour(observation))
         if need is None:
             return []
-        short = whole_gpus((self.headroom * need.gpus - need.committed).sum() / _WEEK.size)
+        short = with_spares(observation, (self.headroom * need.gpus - need.committed).sum() / _WEEK.size)
         if short < self.least_gpus:
             return []
         return [Buy(need.accelerator, short, f"{self.headroom:g} x the need forecast for day {arrival}")]
@@ -174,7 +174,7 @@ class Newsvendor(Procurement):
         chance = float(owned[need.accelerator]) / rent
         if chance > 1.0 - FINEST:
             return []
-        short = whole_gpus(need.short_of(1.0 - chance, _profile(observation)))
+        short = with_spares(observation, need.short_of(1.0 - chance, _profile(observation)))
         if short < self.least_gpus:
             return []
         return [Buy(need.accelerator, short, f"needed with chance {chance:.0%} on day {arrival}: owned / rented cost")]
@@ -201,6 +201,11 @@ def arrival_day(observation: Observation) -> int:
     """The day an order placed today is expected in service."""
     scenario = observation.scenario
     return observation.day + round(scenario.market.lead_days) + scenario.ownership.installation_days
+
+
+def with_spares(observation: Observation, working_gpus: float) -> int:
+    """Whole GPUs to own so that so many work: spares make up for those out for repair."""
+    return whole_gpus(working_gpus / observation.scenario.ownership.working_share)
 
 
 def owned_usd_per_gpu_hour(observation: Observation) -> FloatArray:

@@ -251,6 +251,16 @@ def _submitted(executor: Executor, live: Callable[[range], list[Lived]], chunk: 
 
 
 @contextmanager
+def processes(workers: int) -> Iterator[Executor | None]:
+    """Worker processes for many studies (`executor=`) that end with the last; None, which is this process, for one."""
+    if workers == 1:
+        yield None
+        return
+    with _pool(workers, b"") as pool:
+        yield pool
+
+
+@contextmanager
 def _pool(workers: int, packed: bytes) -> Iterator[Executor]:
     """Worker processes that finish their chunk and leave when the study ends or gives up, or is no more."""
     context = multiprocessing.get_context("spawn")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import fields
 from typing import get_args
 
 from pydantic import BaseModel
@@ -12,7 +13,7 @@ from simulator.lab.policy import Policy, PolicyInputs
 from simulator.study.comparison import Comparison
 from simulator.study.files import StudyInputs, study_toml
 
-_PARTS = ("recipe", "procurement", "forecast", "replan", "refresh")
+_PARTS = tuple(part.name for part in fields(Policy) if part.name != "name")
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 

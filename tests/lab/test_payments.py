@@ -12,12 +12,14 @@ from small_lab import FixedOrders, FixedRecipe, plain_scenario
 from strategies import observed
 
 from simulator.lab.accounts import Account, Use
+from simulator.lab.break_even import BreakEven
 from simulator.lab.forecast import Expected
 from simulator.lab.lab import Run, simulate
+from simulator.lab.ladder import Ladder
 from simulator.lab.orders import Purchase
 from simulator.lab.payments import Loan
 from simulator.lab.policy import Policy
-from simulator.lab.procurement import Procurement, RentOnDemand, owned_usd_per_gpu_hour
+from simulator.lab.procurement import BuyToForecast, Newsvendor, Procurement, RentOnDemand, owned_usd_per_gpu_hour
 from simulator.world.market import Commitment
 from simulator.world.scenario import LeasedInputs, OwnershipInputs, Scenario
 from simulator.world.world import realize
@@ -235,3 +237,19 @@ def test_a_lease_brought_in_is_paid_to_its_end_and_is_the_days_before_its_debt()
     short = live(scenario.model_copy(update={"horizon_days": 2}))
     # Two days later four are left, and as much of the debt.
     assert short.books.cash_usd[-1, Account.CLOSING_LEASES] == pytest.approx(4 * 4 * 24 * 0.45)
+
+
+@pytest.mark.parametrize(
+    "rule", [BuyToForecast(least_gpus=1), Newsvendor(least_gpus=1), BreakEven(least_gpus=1), Ladder(least_gpus=1)]
+)
+def test_rules_buy_spares_for_what_is_out_for_repair(rule: Procurement) -> None:
+    """A tenth is out: where so many GPUs were bought, a ninth more are, at a ninth more each working hour."""
+    whole, spared = (
+        live(lab(5, failures_per_gpu_year=rate, repair_days=10.0), rule).orders[0].gpus for rate in (0.0, 3.6525)
+    )
+    price = [
+        float(owned_usd_per_gpu_hour(observed(realize(lab(failures_per_gpu_year=rate, repair_days=10.0))))[0])
+        for rate in (0.0, 3.6525)
+    ]
+    assert price[1] == pytest.approx(price[0] / 0.9)
+    assert spared == int(whole / 0.9 + 1e-6)
