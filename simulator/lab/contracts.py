@@ -46,12 +46,13 @@ class Contracts:
         asked = Purchase(order.accelerator, order.gpus, price, first_day, end_day, day)
         allowed = Allowed(0, "is for sale: nothing") if not isfinite(price) else self._had(asked, day)
         bought = replace(asked, gpus=allowed.gpus)
-        usd = bought.gpus * price * self._scenario.ownership.all_in_factor if bought.gpus else 0.0
+        place, usd = None, 0.0
+        if bought.gpus:
+            usd = bought.gpus * price * self._scenario.ownership.all_in_factor
+            place = self._fleet.order(bought, day + round(self._scenario.market.lead_days) + installed)
+            self._agree(bought, day)
         self._record(order, Tenure.OWNED, allowed, day, first_day, end_day, usd)
-        if not bought.gpus:
-            return None
-        self._agree(bought, day)
-        return self._fleet.order(bought, day + round(self._scenario.market.lead_days) + installed)
+        return place
 
     def sign(self, order: Reserve, day: int) -> Lease | None:
         """A lease from today or a later day, at today's rent less the term's discount; None if none can be had."""
@@ -89,7 +90,9 @@ class Contracts:
             self._fleet.rental_usd_per_day.set(day, self.limits.rental_usd_per_day(days_to_review))
             if self.limits.overrun_usd:
                 told = f"what is agreed on exceeds the budget of the year by {self.limits.overrun_usd:,.0f} USD"
-                self.records.append(OrderRecord(day, "", Tenure.ON_DEMAND, 0, 0, day, day, 0.0, told, self._seen(day)))
+                seen, owned_kw = self._seen(day), self.limits.owned_kw(day)
+                none = OrderRecord(day, "", Tenure.ON_DEMAND, 0, 0, day, day, 0.0, told, seen, owned_kw)
+                self.records.append(none)
 
     def _agree(self, bound: Purchase | Lease, day: int) -> None:
         self.signed.append((day, bound))
@@ -145,5 +148,6 @@ class Contracts:
                 usd,
                 order.reason + cut,
                 self._seen(day),
+                self.limits.owned_kw(day),
             )
         )

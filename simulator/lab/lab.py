@@ -26,7 +26,8 @@ from simulator.lab.models import ServedModel, served_model, work_flop_per_gpu_ho
 from simulator.lab.observation import Observation, PlannedModel
 from simulator.lab.orders import Buy, CapRental, Lease, OrderRecord, Purchase, Reserve, Sell
 from simulator.lab.policy import Policy
-from simulator.lab.replan import ReplanRecord, Requantize, Rerun, Resell, Service
+from simulator.lab.procurement import Procurement
+from simulator.lab.replan import Replan, ReplanRecord, Requantize, Rerun, Resell, Service
 from simulator.lab.runs import Assignment, ReleaseRecord, Runs
 from simulator.laws.precision import PRECISIONS
 from simulator.world.market import SpotWork
@@ -92,8 +93,9 @@ class Lab:
         self.runs = Runs(world, self.fleet, self.contracts.limits)
         self.waiting: list[Assignment] = []
         self.replans: list[ReplanRecord] = []
-        if policy.replan is not None:
-            policy.replan.check(self.scenario)
+        for part in (policy.procurement, policy.replan):
+            if isinstance(part, Procurement | Replan):
+                part.check(self.scenario)
 
     # The story -------------------------------------------------------------------------------------------------
 

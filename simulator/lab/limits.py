@@ -17,6 +17,7 @@ from simulator.world.world import World
 BUDGET_YEAR_DAYS = 365
 """Budgets are for years of so many days from the start."""
 _ROUNDING = 1e-9
+_FOR_EVER = 10**9
 
 
 class Allowed(NamedTuple):
@@ -91,6 +92,10 @@ class Limits:
         if self._inputs.cash_usd is not None:
             left.append(float(self._cash_left_usd().min()) / max(days_to_review, 1))
         return max(min(left), 0.0)
+
+    def owned_kw(self, day: int) -> float:
+        """The most power that owned GPUs, held or to come, will draw on any day from this one on, as rated [kW]."""
+        return self._fleet.most_owned(self._kw, day, _FOR_EVER)
 
     def allowed(self, asked: Purchase | Lease) -> Allowed:
         """How many of the GPUs asked for there is power and money for."""

@@ -72,6 +72,8 @@ class OrderRecord:
     usd: float
     reason: str
     seen: str
+    owned_kw: float
+    """Power at the meter that owned GPUs will need at most from this day on, as far as is agreed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import datetime as dt
 from dataclasses import dataclass
 
 from simulator.lab.lab import Run
+from simulator.laws.units import KILO
 
 QUALITY_TOLERANCE = 1e-3
 """Part by which a model may fall short of its target before the target counts as missed."""
@@ -58,6 +59,10 @@ class OrderRow:
     usd: float
     reason: str
     seen: str
+    owned_mw: float
+    """The most that owned GPUs, held or to come, will draw at the meter from this day on, as rated."""
+    power_limit_mw: float
+    """Of the building; NaN if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +127,7 @@ def release_rows(run: Run) -> list[ReleaseRow]:
 
 def order_rows(run: Run) -> list[OrderRow]:
     """Every commitment, in the order they were made."""
-    calendar = run.world.calendar
+    calendar, limit_kw = run.world.calendar, run.world.scenario.limits.power_kw
     return [
         OrderRow(
             run.policy,
@@ -138,6 +143,8 @@ def order_rows(run: Run) -> list[OrderRow]:
             order.usd,
             order.reason,
             order.seen,
+            order.owned_kw / KILO,
+            float("nan") if limit_kw is None else limit_kw / KILO,
         )
         for order in run.orders
     ]

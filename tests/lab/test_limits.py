@@ -83,6 +83,9 @@ def test_the_building_has_power_for_so_many() -> None:
     # What is sold makes room again, and what is on order takes it.
     again = live(lab(power_kw=25.0), buys=((0, 10), (5, 4)), sales=((5, 3),))
     assert had(again) == [(10, 10), (3, 3), (4, 3)]
+    # What is owned, or will be, stands with each order: 6, 10, and with the leases still 10 GPUs of 2.4 kW.
+    assert [order.owned_kw for order in run.orders] == pytest.approx([14.4, 24.0, 24.0])
+    assert [order.owned_kw for order in again.orders] == pytest.approx([24.0, 16.8, 24.0])
     full = live(lab(power_kw=25.0), buys=((0, 10), (1, 8)))
     assert had(full) == [(10, 10), (8, 0)]
 
