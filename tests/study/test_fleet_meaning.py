@@ -24,6 +24,7 @@ def test_terms_limits_and_what_is_brought_in_are_told() -> None:
         "repair_days": 20.0,
         "idle_draw": 0.3,
     }
+    loan = "50% borrowed at 11.0% a year for 3 years"
     told = list(
         fleet_meaning(
             plain.model_copy(
@@ -37,8 +38,7 @@ def test_terms_limits_and_what_is_brought_in_are_told() -> None:
         )
     )
     assert told == [
-        "  GPUs are paid: 20% with the order, the rest 30 days after they come, 50% borrowed at 11.0% a year for 3 "
-        "years.",
+        f"  GPUs are paid: 20% with the order, the rest 30 days after they come, {loan}.",
         "  They serve 14 days after they come.",
         "  Of those owned 2.0% are out for repair; spares are bought for them.",
         "  An idle GPU draws 30% of its rated power, a busy one 75%.",
