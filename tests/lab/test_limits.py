@@ -6,6 +6,7 @@ serving takes 240 GPU-hours a day, 480 USD, where nothing is held. A lease for 1
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -19,12 +20,13 @@ from simulator.lab.forecast import Expected, Forecast
 from simulator.lab.lab import Run, simulate
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Buy, CapRental, Order, Reserve, Sell
+from simulator.lab.plan import Choice
 from simulator.lab.policy import Policy
 from simulator.lab.procurement import Procurement
 from simulator.world.api_fallback import ApiFallback
 from simulator.world.batch import BatchInputs
 from simulator.world.limits import LimitsInputs
-from simulator.world.roadmap import ReleaseInputs
+from simulator.world.roadmap import Release, ReleaseInputs
 from simulator.world.scenario import Scenario
 from simulator.world.trace import Trace
 
@@ -143,6 +145,21 @@ def test_training_under_way_comes_before_orders_and_beyond_the_budget_is_told() 
     poor = live(lab(releases=(due,), budget_usd_per_year=88.0))
     assert poor.orders[0].reason == "what is agreed on exceeds the budget of the year by 200 USD"
     assert (poor.orders[0].gpus, poor.orders[0].usd) == (0, 0.0)
+
+
+def test_data_bought_for_a_run_comes_before_orders_of_the_same_day() -> None:
+    # On day 0 a run begins: data for 5,000 and 288 of training to come. 112 of 5,400 are left for serving.
+    class Reader(FixedRecipe):
+        def choose(
+            self, observation: Observation, release: Release, forecast: Forecast, procurement: Procurement
+        ) -> Choice:
+            return replace(super().choose(observation, release, forecast, procurement), data_usd=5000.0)
+
+    due = ReleaseInputs(name="next", due=MONDAY + timedelta(days=2))
+    scenario = lab(releases=(due,), cash_usd=5400.0)
+    run = simulate(scenario, Policy("by hand", Reader(), Trader(), Expected()))
+    assert run.books.cash_usd[0, Account.DATA] == 5000.0
+    assert run.books.cash_usd[:, : len(FLOWS)].sum() == pytest.approx(5400.0)
 
 
 def test_nothing_changes_where_limits_are_far_away() -> None:
