@@ -21,7 +21,7 @@ class Contracts:
         self.records: list[OrderRecord] = []
         self.limits = Limits(world, fleet)
         self.signed: list[tuple[int, Purchase | Lease]] = []
-        """What was bought and leased, as agreed, by the day it was."""
+        """What was bought and leased, as agreed, by the day it was; a sale takes a purchase back, and agrees on its end."""
         self._world, self._scenario, self._fleet = world, world.scenario, fleet
 
     @property
@@ -79,6 +79,10 @@ class Contracts:
         """GPUs leave this afternoon at today's bid."""
         new = self._list_price(order.accelerator, day)
         sold = self._fleet.sell(order.accelerator, order.gpus, day)
+        for gone in sold:
+            if gone.ordered_day is not None:  # what is still owed for them is owed as for GPUs that end today
+                self._agree(replace(gone, gpus=-gone.gpus, end_day=gone.first_day + self.useful_life_days), day)
+                self._agree(gone, day)
         usd = sum(resale_bid_on_day_usd(self._scenario.ownership, tranche, day, new) for tranche in sold)
         allowed = Allowed(sum(tranche.gpus for tranche in sold), "is there to be sold")
         self._record(order, Tenure.OWNED, allowed, day, day, day, -usd)

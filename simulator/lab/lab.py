@@ -52,7 +52,7 @@ class Run:
     releases: tuple[ReleaseRecord, ...]
     orders: tuple[OrderRecord, ...]
     signed: tuple[tuple[int, Purchase | Lease], ...]
-    """What was bought and leased, as agreed, by the day it was."""
+    """What was bought and leased, as agreed, by the day it was; a sale takes a purchase back, and agrees on its end."""
     replans: tuple[ReplanRecord, ...]
     n_events: int
 

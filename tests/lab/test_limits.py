@@ -23,11 +23,12 @@ from simulator.lab.orders import Buy, CapRental, Order, Reserve, Sell
 from simulator.lab.plan import Choice
 from simulator.lab.policy import Policy
 from simulator.lab.procurement import Procurement
+from simulator.study.commitments import commitments
 from simulator.world.api_fallback import ApiFallback
 from simulator.world.batch import BatchInputs
 from simulator.world.limits import LimitsInputs
 from simulator.world.roadmap import Release, ReleaseInputs
-from simulator.world.scenario import Scenario
+from simulator.world.scenario import OwnershipInputs, Scenario
 from simulator.world.trace import Trace
 
 A_DAY = 2.0 * 0.75 * 1.2 * 24 * 0.10 + 2.0 * 6.0  # running a GPU: 16.32
@@ -145,6 +146,23 @@ def test_training_under_way_comes_before_orders_and_beyond_the_budget_is_told() 
     poor = live(lab(releases=(due,), budget_usd_per_year=88.0))
     assert poor.orders[0].reason == "what is agreed on exceeds the budget of the year by 200 USD"
     assert (poor.orders[0].gpus, poor.orders[0].usd) == (0, 0.0)
+
+
+def test_a_loan_repaid_with_the_sale_of_its_gpus_is_owed_no_longer() -> None:
+    # 4 GPUs come on day 2, 64,000 of 80,000 borrowed; sold on day 10, before an instalment is due: all is paid back.
+    loan = {"loan": {"share": 0.8, "rate_per_year": 0.0, "years": 2.0}}
+    plain = lab(400, cash_usd=1e6)
+    own = OwnershipInputs.model_validate({**plain.ownership.model_dump(), **loan})
+    scenario = plain.model_copy(update={"ownership": own})
+    rich = {"buys": ((0, 4), (20, 9_999)), "sales": ((10, 4),)}
+    run = live(scenario, **rich)
+    assert run.books.cash_usd[10, Account.LOAN] == pytest.approx(64_000.0)
+    assert not commitments(own, [each for each in run.signed if each[0] <= 10], scenario.start, [10])
+    assert commitments(own, run.signed, scenario.start, [9])[0][2] == pytest.approx(16_000.0)
+    # A lab that never had them, but the same money on day 20, may order as many.
+    spent = run.books.cash_usd[:20, : len(FLOWS)].sum() - 20 * RENTED_A_DAY
+    other = live(scenario.model_copy(update={"limits": LimitsInputs(cash_usd=1e6 - spent)}), buys=((20, 9_999),))
+    assert had(run)[-1] == had(other)[-1]
 
 
 def test_data_bought_for_a_run_comes_before_orders_of_the_same_day() -> None:
