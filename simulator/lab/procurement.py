@@ -20,7 +20,6 @@ from simulator.laws.uncertain_load import UncertainLoad
 from simulator.laws.units import (
     DAYS_PER_MONTH,
     DAYS_PER_WEEK,
-    DAYS_PER_YEAR,
     HOURS_PER_DAY,
     HOURS_PER_YEAR,
     MONTHS_PER_YEAR,
@@ -259,7 +258,7 @@ def _rent(observation: Observation, release: Release) -> PlanningPrice:
 
 def _rent_for_life(observation: Observation, first_day: int) -> FloatArray:
     """Mean rent over the useful life of a GPU that is bought, by accelerator [USD/GPU-hour]."""
-    return observation.rents_ahead(first_day, round(observation.scenario.ownership.useful_life_years * DAYS_PER_YEAR))
+    return observation.rents_ahead(first_day, observation.scenario.ownership.useful_life_days)
 
 
 def _blend(sunk: FloatArray, rent: FloatArray, base: float, above: float) -> FloatArray:

@@ -116,7 +116,7 @@ def one_gpu(scenario: Scenario, accelerator: str, utilization: float) -> OneGpu:
     """
     quoted = next(found for found in _quotes(scenario) if found.name == accelerator)
     market, own, lead = scenario.market, scenario.ownership, round(scenario.market.lead_days)
-    served = np.arange(float(round(own.useful_life_years * DAYS_PER_YEAR)))  # days since delivery
+    served = np.arange(float(own.useful_life_days))  # days since delivery
     years = (lead + served) / DAYS_PER_YEAR
     rent = quoted.on_demand_usd * (1.0 - market.rental_fall_per_year) ** years
     power = quoted.power_usd_per_hour * market.electricity_growth_per_year**years
