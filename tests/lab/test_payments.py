@@ -219,7 +219,8 @@ def test_what_was_paid_upfront_for_days_to_come_is_not_lost_but_for_the_cost_of_
     terms = (Commitment(term_days=100, discount=0.25, upfront_share=1.0),)
     run = live(lab(4, commitment=terms), FixedOrders(reserves=(4,), term_days=100))
     # 96 days paid; a subtenant pays a tenth less.
-    assert run.books.cash_usd[-1, Account.CLOSING_LEASES] == pytest.approx(-96 * 4 * 24 * 1.5 * 0.9)
+    assert run.books.cash_usd[-1, Account.CLOSING_PREPAID] == pytest.approx(-96 * 4 * 24 * 1.5)
+    assert run.books.cash_usd[-1, Account.CLOSING_LEASES] == pytest.approx(96 * 4 * 24 * 1.5 * 0.1)
     assert_tables_agree(run)
 
 
