@@ -295,7 +295,8 @@ def _lease(world: World, leases: Sequence[Lease], cash: FloatArray, economic: Fl
             cash[first, Account.RESERVED] += prepaid * (lease.end_day - first)
         left = max(lease.end_day - max(last + 1, first), 0)
         debt = left * _above_market(world, lease, closing)
-        cash[last, Account.CLOSING_LEASES] += debt - left * prepaid
+        cash[last, Account.CLOSING_LEASES] += debt
+        cash[last, Account.CLOSING_PREPAID] -= left * prepaid
         economic[last, Use.IDLE] += debt
         if lease.first_day < 0:
             debt = lease.end_day * _above_market(world, lease, opening)

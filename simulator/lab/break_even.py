@@ -15,7 +15,7 @@ from simulator.lab.orders import Buy, Order
 from simulator.lab.procurement import PlanningPrice, Procurement, arrival_day, owned_usd_per_gpu_hour, with_spares
 from simulator.laws.finance import break_even_utilization
 from simulator.laws.uncertain_load import UncertainLoad
-from simulator.laws.units import DAYS_PER_YEAR, FloatArray
+from simulator.laws.units import FloatArray
 from simulator.world.inputs import Positive
 from simulator.world.roadmap import Release
 
@@ -38,7 +38,7 @@ class BreakEven(Procurement):
 
     def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
         """Order the GPUs beyond those committed that break even."""
-        arrival, life = arrival_day(observation), _life_days(observation)
+        arrival, life = arrival_day(observation), observation.scenario.ownership.useful_life_days
         owned = owned_usd_per_gpu_hour(observation)
         need = Need.on(observation, forecast, sampled(arrival, life), owned)
         if need is None:
@@ -55,7 +55,10 @@ class BreakEven(Procurement):
     def planning_price(self, observation: Observation, release: Release, forecast: Forecast) -> PlanningPrice:
         """The hours of a day that break even at the all-in cost of owned GPUs, used or not, and rent above them."""
         rent, owned = super().planning_price(observation, release, forecast), owned_usd_per_gpu_hour(observation)
-        later, load = observation.rents_ahead(release.due_day, _life_days(observation)), self._load(observation)
+        later, load = (
+            observation.rents_ahead(release.due_day, observation.scenario.ownership.useful_life_days),
+            self._load(observation),
+        )
         price = rent.serving_usd_per_gpu_hour.copy()
         for kind in np.flatnonzero(np.isfinite(owned) & np.isfinite(price)):
             least = self.safety * _break_even(float(owned[kind]), float(later[kind]))
@@ -84,10 +87,6 @@ def used_enough(short: FloatArray, least: float) -> int:
     full = int(max(np.partition(short, short.size - rank)[short.size - rank] + _LAST_BIT, 0.0))
     more = float(np.clip(short - full, 0.0, 1.0).mean())
     return full + (more > 0.0 and more >= least - _LAST_BIT)
-
-
-def _life_days(observation: Observation) -> int:
-    return round(observation.scenario.ownership.useful_life_years * DAYS_PER_YEAR)
 
 
 def _break_even(owned_usd: float, rented_usd: float) -> float:

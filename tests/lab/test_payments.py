@@ -19,7 +19,7 @@ from simulator.lab.forecast import Expected
 from simulator.lab.lab import Run, simulate
 from simulator.lab.ladder import Ladder
 from simulator.lab.orders import Purchase
-from simulator.lab.payments import Loan
+from simulator.lab.payments import Loan, payments
 from simulator.lab.policy import Policy
 from simulator.lab.procurement import BuyToForecast, Newsvendor, Procurement, RentOnDemand, owned_usd_per_gpu_hour
 from simulator.world.market import Commitment
@@ -173,6 +173,17 @@ def test_planning_prices_know_what_borrowing_costs() -> None:
     assert same == pytest.approx(none, rel=0.02)  # paid by the month, not by the year
 
 
+@pytest.mark.parametrize("years", [1.0, 5.0, 7.5, 30.0])
+def test_planning_prices_count_the_interest_that_is_paid_within_the_life_of_the_gpus(years: float) -> None:
+    """Without discounting an owned hour costs more by all interest paid, as the tranche's own payments have it."""
+    loan = {"share": 0.8, "rate_per_year": 0.11, "years": years}
+    plain, borrowed = lab(), lab(loan=loan)
+    life = borrowed.ownership.useful_life_days
+    paid = payments(borrowed.ownership, Purchase(0, 1, 10_000.0, 0, life, 0)).usd.sum()
+    free, dear = (float(owned_usd_per_gpu_hour(observed(realize(each)))[0]) for each in (plain, borrowed))
+    assert (dear - free) * life * 24 == pytest.approx(paid - ALL_IN, rel=0.01)
+
+
 # Idle draw, failures and spares ----------------------------------------------------------------------------------
 
 
@@ -221,7 +232,8 @@ def test_what_was_paid_upfront_for_days_to_come_is_not_lost_but_for_the_cost_of_
     terms = (Commitment(term_days=100, discount=0.25, upfront_share=1.0),)
     run = live(lab(4, commitment=terms), FixedOrders(reserves=(4,), term_days=100))
     # 96 days paid; a subtenant pays a tenth less.
-    assert run.books.cash_usd[-1, Account.CLOSING_LEASES] == pytest.approx(-96 * 4 * 24 * 1.5 * 0.9)
+    assert run.books.cash_usd[-1, Account.CLOSING_PREPAID] == pytest.approx(-96 * 4 * 24 * 1.5)
+    assert run.books.cash_usd[-1, Account.CLOSING_LEASES] == pytest.approx(96 * 4 * 24 * 1.5 * 0.1)
     assert_tables_agree(run)
 
 
