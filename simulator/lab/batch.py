@@ -80,7 +80,8 @@ def serve_batch(
     money
         What users leave of what may be spent.
     """
-    blocks = _Blocks.of(asked.size, world.scenario.demand.batch.patience_days)
+    # Where money is limited, what a day has spent must not depend on the days after it.
+    blocks = _Blocks.of(asked.size, 1 if money.is_limited else world.scenario.demand.batch.patience_days)
     left = blocks.total(asked)
     idle, served = held.by_rank(idle_hours), np.zeros(asked.size)
     sunk = np.zeros_like(idle)

@@ -35,17 +35,18 @@ class Contracts:
         Returns its place among the fleet's purchases; None if nothing of it can be had.
         """
         price, installed = self._list_price(order.accelerator, day), self._scenario.ownership.installation_days
-        first_day = day + self._world.purchase_lead_days(day) + installed
-        end_day = first_day + self._scenario.ownership.useful_life_days
-        asked = Purchase(order.accelerator, order.gpus, price, first_day, end_day, day)
+        life, agreed_day = self._scenario.ownership.useful_life_days, day + round(self._scenario.market.lead_days)
+        expected, first_day = agreed_day + installed, day + self._world.purchase_lead_days(day) + installed
+        asked = Purchase(order.accelerator, order.gpus, price, expected, expected + life, day, agreed_day)
         allowed = Allowed(0, "is for sale: nothing") if not isfinite(price) else self._had(asked, day)
-        bought = replace(asked, gpus=allowed.gpus)
         place, usd = None, 0.0
-        if bought.gpus:
-            usd = bought.gpus * price * self._scenario.ownership.all_in_factor
-            place = self._fleet.order(bought, day + round(self._scenario.market.lead_days) + installed)
-            self._agree(bought, day)
-        self._record(order, Tenure.OWNED, allowed, day, first_day, end_day, usd)
+        if allowed.gpus:
+            # What is agreed on counts as agreed; the delivery comes when it comes.
+            agreed = asked if allowed.gpus == asked.gpus else replace(asked, gpus=allowed.gpus)
+            usd = agreed.gpus * price * self._scenario.ownership.all_in_factor
+            place = self._fleet.order(replace(agreed, first_day=first_day, end_day=first_day + life), expected)
+            self._agree(agreed, day)
+        self._record(order, Tenure.OWNED, allowed, day, first_day, first_day + life, usd)
         return place
 
     def sign(self, order: Reserve, day: int) -> Lease | None:
@@ -76,10 +77,9 @@ class Contracts:
         sold = self._fleet.sell(order.accelerator, order.gpus, day)
         for gone in sold:
             if gone.ordered_day is not None:  # what is still owed for them is owed as for GPUs that end today
-                self._agree(
-                    replace(gone, gpus=-gone.gpus, end_day=gone.first_day + self._scenario.ownership.useful_life_days),
-                    day,
-                )
+                own = self._scenario.ownership
+                life_end = gone.agreed_day + own.installation_days + own.useful_life_days
+                self._agree(replace(gone, gpus=-gone.gpus, end_day=life_end), day)
                 self._agree(gone, day)
         usd = sum(resale_bid_on_day_usd(self._scenario.ownership, tranche, day, new) for tranche in sold)
         allowed = Allowed(sum(tranche.gpus for tranche in sold), "is there to be sold")

@@ -29,6 +29,7 @@ from simulator.lab.policy import Policy
 from simulator.lab.procurement import Procurement
 from simulator.lab.replan import Replan, ReplanRecord, Requantize, Rerun, Resell, Service
 from simulator.lab.runs import Assignment, ReleaseRecord, Runs
+from simulator.lab.users_rent import rent_for_users
 from simulator.laws.precision import PRECISIONS
 from simulator.world.market import SpotWork
 from simulator.world.scenario import Scenario
@@ -322,7 +323,9 @@ class Lab:
             spent = np.zeros(0)
             if self.today:
                 spent = self._settled(self.world.until(self.today))[1].cash_usd[:, : len(FLOWS)].sum(axis=1)
-            limits.look(self.today, spent)
+            seen = self.observe()
+            users = rent_for_users(seen, self.forecast, limits.days, self.policy.procurement.review_days)
+            limits.look(self.today, spent, users)
 
     def _more_gpus(self) -> None:
         """Whoever waits for GPUs looks again."""

@@ -8,16 +8,26 @@ from typing import NamedTuple
 import numpy as np
 
 from simulator.lab.fleet import Fleet
+from simulator.lab.holding import running_usd_per_day
 from simulator.lab.models import work_flop_per_gpu_hour
 from simulator.lab.orders import Lease, Purchase
 from simulator.lab.payments import payments
-from simulator.laws.units import FloatArray
+from simulator.laws.units import FloatArray, IntArray
 from simulator.world.world import World
 
 BUDGET_YEAR_DAYS = 365
 """Budgets are for years of so many days from the start."""
 _ROUNDING = 1e-9
 _FOR_EVER = 10**9
+
+
+class UsersRent(NamedTuple):
+    """What serving today's users takes beyond the GPUs held or on order, were all of it rented by the hour."""
+
+    usd: FloatArray
+    """A day, on each day of the world from the start on [day]."""
+    usd_per_gpu_day: FloatArray
+    """What a day of a GPU of each kind saves of it [accelerator]."""
 
 
 class Allowed(NamedTuple):
@@ -39,6 +49,7 @@ class Limits:
         """What contracts and work under way ask for, by the day it must be paid."""
         self._running_usd = np.zeros(self._agreed_usd.size)
         """What the GPUs owned, or to come, cost to run and keep, at the tariff of the last look."""
+        self._users = UsersRent(np.zeros(self._agreed_usd.size), np.zeros(len(world.scenario.accelerators)))
         self._spent_usd = 0.0
         """Before today."""
         self._spent_this_year_usd = 0.0
@@ -52,6 +63,7 @@ class Limits:
             self._agreed_usd += self._payments(bound)
             if isinstance(bound, Purchase):
                 self._running_usd += self._running(bound)
+            self._users = self._users._replace(usd=self._users.usd - self._saved(bound))
 
     def owe_by_day(self, first_day: int, days: float, usd_per_day: float) -> None:
         """The same of work that goes on for some days, such as a training run."""
@@ -66,8 +78,14 @@ class Limits:
             usd_per_flop = float((rents / work_flop_per_gpu_hour(self._world.scenario)).min())
             self.owe_by_day(first_day, days, flop_per_day * usd_per_flop)
 
-    def look(self, day: int, spent_usd: FloatArray) -> None:
-        """Take in what was really spent on every day before today [USD]."""
+    @property
+    def days(self) -> IntArray:
+        """The days for which money is counted."""
+        return np.arange(self._agreed_usd.size)
+
+    def look(self, day: int, spent_usd: FloatArray, users: UsersRent) -> None:
+        """Take in what was really spent on every day before today [USD], and what users will need."""
+        self._users = users
         self._today, self._spent_usd = day, float(spent_usd.sum())
         self._spent_this_year_usd = float(spent_usd[day - day % BUDGET_YEAR_DAYS :].sum())
         held = [tranche for tranche in self._fleet.purchases if tranche.end_day > day]
@@ -83,12 +101,15 @@ class Limits:
     def rental_usd_per_day(self, days_to_review: int) -> float:
         """What may go to serving on rented GPUs and to tokens bought, until the next review [USD a day].
 
-        A budget is spread over the days left of its year; cash over those until the next review.
+        A budget is spread over the days left of its year, as users will need it while orders are still to come, and
+        never less than evenly; cash over those until the next review.
         """
         left = [np.inf]
         if self._inputs.budget_usd_per_year is not None:
-            days = BUDGET_YEAR_DAYS - self._today % BUDGET_YEAR_DAYS
-            left.append(float(self._budget_left_usd()[self._today // BUDGET_YEAR_DAYS]) / days)
+            usd = float(self._budget_left_usd()[self._today // BUDGET_YEAR_DAYS])
+            needed = self._users.usd[self._today :][: BUDGET_YEAR_DAYS - self._today % BUDGET_YEAR_DAYS]
+            soon, total = float(needed[:days_to_review].mean()), float(needed.sum())
+            left.append(usd * max(1.0 / needed.size, soon / total if total else 0.0))
         if self._inputs.cash_usd is not None:
             left.append(float(self._cash_left_usd().min()) / max(days_to_review, 1))
         return max(min(left), 0.0)
@@ -98,7 +119,11 @@ class Limits:
         return self._fleet.most_owned(self._kw, day, _FOR_EVER)
 
     def allowed(self, asked: Purchase | Lease) -> Allowed:
-        """How many of the GPUs asked for there is power and money for."""
+        """How many of the GPUs asked for there is power and money for.
+
+        Money must do for what they ask for, and beside it for serving today's users on rented GPUs, less the rent that
+        those asked for will save: nobody is refused for the sake of an order.
+        """
         found = [Allowed(asked.gpus, "")]
         if self._inputs.power_kw is not None and isinstance(asked, Purchase):
             held = self._fleet.most_owned(self._kw, asked.first_day, asked.end_day)
@@ -108,11 +133,15 @@ class Limits:
             due = self._payments(asked)
             if isinstance(asked, Purchase):
                 due += self._running(asked)
+            users, net = self._users.usd, due - self._saved(asked)
             if self._inputs.budget_usd_per_year is not None:
-                share = _share(self._budget_left_usd(), _by_year(due))
+                left = self._budget_left_usd()
+                share = min(_share(left, _by_year(due)), _share(left - _by_year(users), _by_year(net)))
                 found.append(Allowed(_whole(share * asked.gpus), "the budget allows"))
             if self._inputs.cash_usd is not None:
-                share = _share(self._cash_left_usd(), np.cumsum(due[self._today :]))
+                due, net, users = (np.cumsum(usd[self._today :]) for usd in (due, net, users))
+                left = self._cash_left_usd()
+                share = min(_share(left, due), _share(left - users, net))
                 found.append(Allowed(_whole(share * asked.gpus), "cash on hand allows"))
         return min(found, key=lambda each: each.gpus)
 
@@ -132,6 +161,15 @@ class Limits:
         left: FloatArray = in_hand - np.cumsum((self._agreed_usd + self._running_usd)[self._today :])
         return left
 
+    def _saved(self, bound: Purchase | Lease) -> FloatArray:
+        """What GPUs save by day of the rent that users need [USD]."""
+        working = self._fleet.working_share if isinstance(bound, Purchase) else 1.0
+        saved = np.zeros(self._users.usd.size)
+        days = slice(max(bound.first_day, 0), bound.end_day)
+        most = bound.gpus * working * float(self._users.usd_per_gpu_day[bound.accelerator])
+        saved[days] = np.minimum(self._users.usd[days], most)
+        return saved
+
     def _payments(self, bound: Purchase | Lease) -> FloatArray:
         """What a contract asks for by day [USD]."""
         n_days, owed = self._agreed_usd.size, payments(self._world.scenario.ownership, bound)
@@ -141,13 +179,14 @@ class Limits:
         return due
 
     def _running(self, tranche: Purchase) -> FloatArray:
-        """What owned GPUs cost to run and keep by day, at today's tariff [USD]."""
-        own, world = self._world.scenario.ownership, self._world
+        """What owned GPUs cost to run by day, at today's tariff; those to come from the day agreed on [USD]."""
+        scenario, world = self._world.scenario, self._world
         tariff = float(world.prices.electricity_usd_per_kwh[world.calendar.index(self._today)])
-        rated_kw = float(self._kw[tranche.accelerator]) / own.pue
-        per_gpu = rated_kw * own.running_usd_per_rated_kw_day(tariff) + own.upkeep_usd_per_day(tranche.paid_usd_per_gpu)
+        first_day = max(tranche.first_day, 0)
+        if first_day > self._today:
+            first_day = max(tranche.agreed_day + scenario.ownership.installation_days, self._today)
         usd = np.zeros(self._agreed_usd.size)
-        usd[max(tranche.first_day, 0) : tranche.end_day] = tranche.gpus * per_gpu
+        usd[first_day : tranche.end_day] = running_usd_per_day(scenario, tranche, tariff)
         return usd
 
 

@@ -89,6 +89,8 @@ class Purchase:
     """The morning they are sold; never, if past the horizon."""
     ordered_day: int | None = None
     """None for GPUs the lab brings with it: they are paid."""
+    agreed_day: int = 0
+    """Of arrival, as agreed when they were ordered: what is due after it is due by it, early or late."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ def price_payments(own: OwnershipInputs, purchase: Purchase) -> list[tuple[int, 
     if purchase.ordered_day is None:
         return []
     deposit = all_in_usd(own, purchase) * own.deposit_share
-    due = purchase.first_day - own.installation_days + own.payment_days
+    due = purchase.agreed_day + own.payment_days
     rest = (due, all_in_usd(own, purchase) - deposit)
     return [rest] if deposit == 0.0 else [(purchase.ordered_day, deposit), rest]
 

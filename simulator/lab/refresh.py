@@ -118,7 +118,9 @@ class _Costs:
         if isinstance(tranche, Buy):
             price, day = float(self.observation.purchase_usd_per_gpu[tranche.accelerator]), self.observation.day
             tranche = Purchase(tranche.accelerator, tranche.gpus, price, day, day)
-        usd = running_usd_per_day(self.observation, tranche) / (tranche.gpus * self._working_hours)
+        usd = running_usd_per_day(self.observation.scenario, tranche, self.observation.electricity_usd_per_kwh) / (
+            tranche.gpus * self._working_hours
+        )
         return usd * self.seconds[tranche.accelerator] > self.rented
 
     def is_dear_to_hold(self, tranche: Purchase, least_saving: float) -> bool:

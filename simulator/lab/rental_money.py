@@ -13,6 +13,9 @@ from simulator.laws.load import PaidHours
 from simulator.laws.units import HOURS_PER_DAY, SECONDS_PER_HOUR, BoolArray, FloatArray, Numbers
 from simulator.world.world import World
 
+_LAST_BIT = 1e-12
+"""Part of the money that rounding may leave of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class RentalMoney:
@@ -80,7 +83,8 @@ class RentalMoney:
         if not self.is_limited:
             return self
         spent = _cost(self.rent, hours) + _cost(self.spot, spot_hours) + self.token * tokens
-        return replace(self, usd=np.maximum(self.usd - spent, 0.0))
+        left = self.usd - spent
+        return replace(self, usd=np.where(left > _LAST_BIT * self.usd, left, 0.0))
 
 
 def _cost(price: FloatArray, hours: Numbers) -> FloatArray:

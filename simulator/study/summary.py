@@ -10,6 +10,7 @@ import numpy.typing as npt
 from simulator.lab.accounts import CLOSING, FLOWS, OPENING, Account, Use
 from simulator.lab.dispatch import Dispatch
 from simulator.lab.lab import Run
+from simulator.lab.limits import BUDGET_YEAR_DAYS
 from simulator.lab.orders import Tenure
 from simulator.laws.finance import discount_factors
 from simulator.laws.units import (
@@ -24,7 +25,6 @@ from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow, order_rows
 
 Float32Array = npt.NDArray[np.float32]
 
-_BUDGET_DAYS = 365
 _LAST_DAYS = 28
 _NOTHING = 1e-9
 
@@ -233,7 +233,7 @@ def _summarize(
         quality_met=all(row.quality_met for row in releases),
         utilization=ratio(float(busy.sum()) + rented - waited, float(held.sum()) + rented),
         usd_per_million_tokens=ratio(cost, served / TOKENS_PER_MILLION_TOKENS),
-        peak_cash_usd=_most_within(moved, _BUDGET_DAYS),
+        peak_cash_usd=_most_within(moved, BUDGET_YEAR_DAYS),
         peak_owned_mw=peak_owned_mw,
         peak_gpus=float(gpus.sum(axis=0).max()),
         stranded_usd=left * max(idle_lately, 0.0) if left != 0.0 else 0.0,

@@ -14,5 +14,7 @@ class BatchInputs(Inputs):
 
     share: Share = Field(0.0, description="part of each day's tokens that can wait")
     patience_days: Annotated[int, Field(ge=1, le=36_525)] = Field(
-        1, description="whole days within which they must be served, in blocks of so many from day 0 [days]"
+        1,
+        description="whole days in blocks of which they are pooled from day 0 on, so that a day may serve what its "
+        "block asks for later; where money is limited a block is one day [days]",
     )

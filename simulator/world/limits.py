@@ -10,8 +10,9 @@ from simulator.world.inputs import Inputs, NotNegative, Positive
 class LimitsInputs(Inputs):
     """Limits on what is ordered and rented. Orders beyond them are cut, and the cut is told with the order.
 
-    What was agreed on comes first: payments due, running costs, training under way and research. What is left pays for
-    new orders, and then for serving on rented GPUs; what cannot be rented goes unserved.
+    What was agreed on comes first: payments due, running costs, training under way and research; then serving today's
+    users on rented GPUs. New orders have what that leaves, and the rent that they save. What cannot be rented goes
+    unserved.
     """
 
     budget_usd_per_year: Positive | None = Field(

@@ -52,7 +52,7 @@ class OwnershipInputs(Inputs):
     value_fall_oom_per_year: NotNegative = Field(0.14, description="orders of magnitude a used GPU loses a year")
     resale_spread: OpenShare = Field(0.1, description="what selling or subletting costs, part of market value")
     deposit_share: Share = Field(0.0, description="part of the all-in price paid with the order; the rest is due later")
-    payment_days: WholeDays = Field(0, description="days from arrival until the rest is due [days]")
+    payment_days: WholeDays = Field(0, description="days from the arrival agreed on until the rest is due [days]")
     installation_days: WholeDays = Field(0, description="days from arrival to service [days]")
     idle_draw: Share | None = Field(
         None, description="draw of an idle GPU / rated draw; default: an idle one draws as much as a busy one"

@@ -98,7 +98,7 @@ def test_a_loan_is_an_annuity_to_the_cent() -> None:
     own = OwnershipInputs.model_validate(
         lab(loan={"share": 0.8, "rate_per_year": 0.12, "years": 0.25}).ownership.model_dump()
     )
-    loan = Loan.of(own, Purchase(0, 1, 10_000.0, 7, 2000, ordered_day=0))
+    loan = Loan.of(own, Purchase(0, 1, 10_000.0, 7, 2000, ordered_day=0, agreed_day=7))
     assert loan is not None
     instalment = 16_000 * 0.01 / (1 - 1.01**-3)
     owed, rows = 16_000.0, []

@@ -158,7 +158,7 @@ def lease(signed: int, end: int, usd_per_day: float, upfront: float = 0.0) -> Si
 
 
 def bought(signed: int, first: int, end: int, usd: float) -> Signed:
-    return signed, Purchase(0, 1, usd, first, end, signed)
+    return signed, Purchase(0, 1, usd, first, end, signed, first)
 
 
 LEASE = lease(0, 365, 1.0)  # 150 days after New Year's Day: 215 to 364
