@@ -27,7 +27,10 @@ def frame(rows: Sequence[Any], row_type: type[Any]) -> pd.DataFrame:
     dates = date_columns(row_type)
     for column in fields(row_type):
         values = [getattr(row, column.name) for row in rows]
-        columns[column.name] = np.array(values, dtype="datetime64[s]") if column.name in dates else values
+        if column.name in dates:
+            columns[column.name] = np.array(values, dtype="datetime64[s]")
+        else:
+            columns[column.name] = np.array(values, dtype=np.float64) if column.type == "float" else values
     return pd.DataFrame(columns)
 
 

@@ -74,7 +74,14 @@ class LogHistogram:
         for number, share in enumerate(at):
             place = share * (n_each - 1)
             low, high = int(np.floor(place)), int(np.ceil(place))
-            below, above = (middles[np.searchsorted(last, before + rank, side="right")] for rank in (low, high))
+            below, above = (
+                self.least
+                if rank == 0
+                else self.greatest
+                if rank == n_each - 1
+                else middles[np.searchsorted(last, before + rank, side="right")]
+                for rank in (low, high)
+            )
             found[number] = below + (above - below) * (place - low)
         return np.clip(found, self.least, self.greatest)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from simulator.study.exact_sum import ExactSum
 
-SINGLES = st.floats(-1e22, 1e22, width=32, allow_subnormal=False)
+SINGLES = st.floats(-(2.0**73), 2.0**73, width=32, allow_subnormal=False)
 
 
 @given(st.lists(SINGLES, min_size=1, max_size=30), st.randoms(use_true_random=False), st.integers(0, 30))
