@@ -91,7 +91,7 @@ def compare(
         with (
             crew(workers, cluster, scheduler) as (executor, n),
             refusals(),
-            progress_bar("Worlds", shown=shown) as told,
+            progress_bar("Comparing", shown=shown) as told,
         ):
             _live_on(placed, journal, workers=n, executor=executor, progress=told)
         if shard is not None:

@@ -28,7 +28,7 @@ def test_quantiles_are_within_half_a_percent_of_numpys(n: int, sign: float) -> N
     assert np.array_equal(found[[0, -1]], true[[0, -1]]), "the least and the greatest are exact"
 
 
-@given(st.lists(st.floats(-1e12, 1e12, width=32), min_size=1, max_size=40))
+@given(st.lists(st.floats(-(2.0**40), 2.0**40, width=32), min_size=1, max_size=40))
 def test_numbers_either_side_of_zero(values: list[float]) -> None:
     table = np.array(values, dtype=np.float32).reshape(-1, 1)
     ordered = np.sort(table[:, 0].astype(np.float64))
@@ -62,9 +62,9 @@ def test_what_is_kept_does_not_grow_with_the_numbers(monkeypatch: pytest.MonkeyP
     made, random = LogHistogram(10), np.random.default_rng(1)
     sizes = []
     for _ in range(20):
-        for row in np.clip(random.normal(10.0, 1.0, (500, 10)), 7.0, 13.0):
+        for row in random.uniform(7.0, 13.0, (500, 10)):
             made.add(0, np.exp(row))
         sizes.append(made.keys.size)
     assert sizes[-1] <= 10 * (6.0 / np.log(1.01) + 2)
-    assert sizes[-1] < 1.4 * sizes[0]
+    assert sizes[-1] < 1.05 * sizes[4]
     assert made._n_pending <= max(1_000, made.keys.size)
