@@ -25,10 +25,12 @@ class Account(IntEnum):
     OPENING_MODELS = 14
     CLOSING_FLEET = 15
     CLOSING_LEASES = 16
-    CLOSING_PAYMENTS = 17
+    CLOSING_PREPAID = 17
+    """What was paid for days of leases beyond the window: negative."""
+    CLOSING_PAYMENTS = 18
     """Still to be paid for GPUs that have come, less what was paid for those to come."""
-    CLOSING_LOANS = 18
-    CLOSING_MODELS = 19
+    CLOSING_LOANS = 19
+    CLOSING_MODELS = 20
 
 
 class Use(IntEnum):

@@ -283,7 +283,8 @@ def _lease(world: World, leases: Sequence[Lease], cash: FloatArray, economic: Fl
 
     A lease that runs on is a debt: what is still to be paid, less what subletting it would bring. Subletting fetches
     that day's price of a lease of its own term less the resale spread, and no more than was agreed: so a lease signed
-    in the last week cannot lower the total.
+    in the last week cannot lower the total. One that has not begun is no GPU to sublet yet: it is a debt as far as it
+    is dearer than the day's price.
     """
     last = world.calendar.horizon_days - 1
     opening, closing = (world.prices.rents_on(world.calendar.index(day)) for day in (0, last))
@@ -294,16 +295,18 @@ def _lease(world: World, leases: Sequence[Lease], cash: FloatArray, economic: Fl
             cash[first : lease.end_day, Account.RESERVED] -= prepaid
             cash[first, Account.RESERVED] += prepaid * (lease.end_day - first)
         left = max(lease.end_day - max(last + 1, first), 0)
-        debt = left * _above_market(world, lease, closing)
-        cash[last, Account.CLOSING_LEASES] += debt - left * prepaid
+        spread = world.scenario.ownership.resale_spread if has_begun else 0.0
+        debt = left * _above_market(lease, closing, spread)
+        cash[last, Account.CLOSING_LEASES] += debt
+        cash[last, Account.CLOSING_PREPAID] -= left * prepaid
         economic[last, Use.IDLE] += debt
         if lease.first_day < 0:
-            debt = lease.end_day * _above_market(world, lease, opening)
+            debt = lease.end_day * _above_market(lease, opening, world.scenario.ownership.resale_spread)
             cash[0, Account.OPENING_LEASES] -= debt
             economic[0, Use.IDLE] -= debt
 
 
-def _above_market(world: World, lease: Lease, rent: FloatArray) -> float:
-    """What a lease costs a day beyond what subletting it would bring [USD]."""
-    fetched = rent[lease.accelerator] * (1.0 - lease.discount) * (1.0 - world.scenario.ownership.resale_spread)
+def _above_market(lease: Lease, rent: FloatArray, spread: float) -> float:
+    """What a lease costs a day beyond what another would pay for it [USD]."""
+    fetched = rent[lease.accelerator] * (1.0 - lease.discount) * (1.0 - spread)
     return HOURS_PER_DAY * lease.gpus * max(lease.usd_per_gpu_hour - fetched, 0.0)

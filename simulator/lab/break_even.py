@@ -1,4 +1,4 @@
-"""Buy what will be used enough of its life to beat renting: the break-even utilisation, GPU by GPU."""
+"""Buy what is used enough to beat renting, now and over its life: the break-even utilisation, GPU by GPU."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from pydantic import Field
 
 from simulator.lab.forecast import Forecast
-from simulator.lab.need import Need, sampled
+from simulator.lab.need import Need, days_of, sampled
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Buy, Order
 from simulator.lab.procurement import PlanningPrice, Procurement, arrival_day, owned_usd_per_gpu_hour, with_spares
 from simulator.laws.finance import break_even_utilization
 from simulator.laws.uncertain_load import UncertainLoad
-from simulator.laws.units import DAYS_PER_YEAR, FloatArray
+from simulator.laws.units import FloatArray
 from simulator.world.inputs import Positive
 from simulator.world.roadmap import Release
 
@@ -24,12 +24,13 @@ _LAST_BIT = 1e-6
 
 
 class BreakEven(Procurement):
-    """Buys every GPU that is expected to be used for enough of its useful life to be cheaper owned, and rents the rest.
+    """Buys every GPU that is expected to be used enough to be cheaper owned, at once and for life, and rents the rest.
 
-    Enough is the break-even utilisation, owned cost / rented cost of an hour, times `safety`; hours are all those of a
-    sample of days from delivery to the end of the life, at the mean forecast. `Newsvendor` asks the same of the time
-    until the next order could arrive, and weighs the forecast's spread; this rule looks at the whole life and at the
-    mean alone. So where need grows it buys at once what will be used later, and where need falls it buys less.
+    Enough is the break-even utilisation, owned cost / rented cost of an hour, times `safety`. It must be reached over
+    a sample of days from delivery to the end of the useful life, and over the days until the next review's order
+    could arrive: what is used enough only later can be bought later. Both at the mean forecast, beside all that is
+    committed. `Newsvendor` asks it of the coming days alone, and weighs the forecast's spread: it buys more where need
+    is about to fall, and where it is uncertain.
     """
 
     kind: Literal["break_even"] = "break_even"
@@ -38,24 +39,29 @@ class BreakEven(Procurement):
 
     def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
         """Order the GPUs beyond those committed that break even."""
-        arrival, life = arrival_day(observation), _life_days(observation)
+        arrival, life = arrival_day(observation), observation.scenario.ownership.useful_life_days
         owned = owned_usd_per_gpu_hour(observation)
-        need = Need.on(observation, forecast, sampled(arrival, life), owned)
-        if need is None:
+        first = Need.on(observation, forecast, days_of(arrival, self.review_days), owned)
+        in_all = Need.on(observation, forecast, sampled(arrival, life), owned)
+        if first is None or in_all is None:
             return []
-        rent = float((observation.rents_ahead(arrival, life) * need.hours_for_one).min())
-        least = self.safety * _break_even(float(owned[need.accelerator]), rent)
+        kind = first.accelerator
+        rent = float((observation.rents_ahead(arrival, life) * first.hours_for_one).min())
+        least = self.safety * _break_even(float(owned[kind]), rent)
         hours = np.asarray(observation.scenario.planned_profile.factors)
-        short = need.gpus[:, np.newaxis] * hours - need.committed[:, np.newaxis]
-        gpus = with_spares(observation, used_enough(short.reshape(-1), least))
+        enough = min(used_enough(_short(need, hours) * need.hours_for_one[kind], least) for need in (first, in_all))
+        gpus = with_spares(observation, enough)
         if gpus < self.least_gpus:
             return []
-        return [Buy(need.accelerator, gpus, f"used for {least:.0%} of its life or more from day {arrival}")]
+        return [Buy(kind, gpus, f"used for {least:.0%} of its life or more, and from day {arrival} on")]
 
     def planning_price(self, observation: Observation, release: Release, forecast: Forecast) -> PlanningPrice:
         """The hours of a day that break even at the all-in cost of owned GPUs, used or not, and rent above them."""
         rent, owned = super().planning_price(observation, release, forecast), owned_usd_per_gpu_hour(observation)
-        later, load = observation.rents_ahead(release.due_day, _life_days(observation)), self._load(observation)
+        later, load = (
+            observation.rents_ahead(release.due_day, observation.scenario.ownership.useful_life_days),
+            self._load(observation),
+        )
         price = rent.serving_usd_per_gpu_hour.copy()
         for kind in np.flatnonzero(np.isfinite(owned) & np.isfinite(price)):
             least = self.safety * _break_even(float(owned[kind]), float(later[kind]))
@@ -86,8 +92,9 @@ def used_enough(short: FloatArray, least: float) -> int:
     return full + (more > 0.0 and more >= least - _LAST_BIT)
 
 
-def _life_days(observation: Observation) -> int:
-    return round(observation.scenario.ownership.useful_life_years * DAYS_PER_YEAR)
+def _short(need: Need, hours: FloatArray) -> FloatArray:
+    """GPUs lacking in every hour of the days looked at, at the mean forecast."""
+    return (need.gpus[:, np.newaxis] * hours - need.committed[:, np.newaxis]).reshape(-1)
 
 
 def _break_even(owned_usd: float, rented_usd: float) -> float:

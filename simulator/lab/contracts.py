@@ -9,7 +9,6 @@ from simulator.lab.books import resale_bid_on_day_usd
 from simulator.lab.fleet import Fleet
 from simulator.lab.limits import Allowed, Limits
 from simulator.lab.orders import Buy, Lease, OrderRecord, Purchase, Reserve, Sell, Tenure
-from simulator.laws.units import DAYS_PER_YEAR
 from simulator.world.calendar import DAYS_PER_QUARTER
 from simulator.world.world import World
 
@@ -21,13 +20,8 @@ class Contracts:
         self.records: list[OrderRecord] = []
         self.limits = Limits(world, fleet)
         self.signed: list[tuple[int, Purchase | Lease]] = []
-        """What was bought and leased, as agreed, by the day it was."""
+        """What was bought and leased, by the day it was; a sale takes a purchase back and agrees on one that ends."""
         self._world, self._scenario, self._fleet = world, world.scenario, fleet
-
-    @property
-    def useful_life_days(self) -> int:
-        """How long GPUs serve before they are sold [days]."""
-        return round(self._scenario.ownership.useful_life_years * DAYS_PER_YEAR)
 
     def is_possible(self, order: Buy | Reserve | Sell, day: int) -> bool:
         """Whole GPUs, of a kind there is, from today on: anything else is a mistake of the policy, not of its plans."""
@@ -42,7 +36,7 @@ class Contracts:
         """
         price, installed = self._list_price(order.accelerator, day), self._scenario.ownership.installation_days
         first_day = day + self._world.purchase_lead_days(day) + installed
-        end_day = first_day + self.useful_life_days
+        end_day = first_day + self._scenario.ownership.useful_life_days
         asked = Purchase(order.accelerator, order.gpus, price, first_day, end_day, day)
         allowed = Allowed(0, "is for sale: nothing") if not isfinite(price) else self._had(asked, day)
         bought = replace(asked, gpus=allowed.gpus)
@@ -80,6 +74,13 @@ class Contracts:
         """GPUs leave this afternoon at today's bid."""
         new = self._list_price(order.accelerator, day)
         sold = self._fleet.sell(order.accelerator, order.gpus, day)
+        for gone in sold:
+            if gone.ordered_day is not None:  # what is still owed for them is owed as for GPUs that end today
+                self._agree(
+                    replace(gone, gpus=-gone.gpus, end_day=gone.first_day + self._scenario.ownership.useful_life_days),
+                    day,
+                )
+                self._agree(gone, day)
         usd = sum(resale_bid_on_day_usd(self._scenario.ownership, tranche, day, new) for tranche in sold)
         allowed = Allowed(sum(tranche.gpus for tranche in sold), "is there to be sold")
         self._record(order, Tenure.OWNED, allowed, day, day, day, -usd)

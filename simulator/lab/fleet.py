@@ -118,7 +118,7 @@ class Fleet:
         ]
         found, wanted = [], gpus
         for place, tranche in sorted(held, key=lambda each: each[1].first_day):
-            if wanted <= 0:
+            if wanted < 1:  # part of a GPU may train
                 break
             found.append((place, replace(tranche, gpus=int(min(tranche.gpus, wanted)))))
             wanted -= tranche.gpus

@@ -53,7 +53,7 @@ class Run:
     releases: tuple[ReleaseRecord, ...]
     orders: tuple[OrderRecord, ...]
     signed: tuple[tuple[int, Purchase | Lease], ...]
-    """What was bought and leased, as agreed, by the day it was."""
+    """What was bought and leased, by the day it was; a sale takes a purchase back and agrees on one that ends."""
     replans: tuple[ReplanRecord, ...]
     n_events: int
 
@@ -341,7 +341,7 @@ class Lab:
                 )
             )
         names = [kind.name for kind in self.scenario.accelerators]
-        life = self.contracts.useful_life_days
+        life = self.scenario.ownership.useful_life_days
         for old in self.scenario.opening_fleet:
             kind = names.index(old.accelerator)
             tranche = Purchase(kind, old.gpus, old.paid_usd_per_gpu, -old.age_days, life - old.age_days)

@@ -14,7 +14,6 @@ from simulator.lab.observation import Observation
 from simulator.lab.orders import Buy, Order
 from simulator.lab.procurement import PlanningPrice, Procurement, arrival_day, owned_usd_per_gpu_hour, with_spares
 from simulator.laws.uncertain_load import UncertainLoad
-from simulator.laws.units import DAYS_PER_YEAR
 from simulator.world.inputs import Misplaced, Share
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario
@@ -55,7 +54,7 @@ class Ladder(Procurement):
         ordered = []
         if bought is not None:
             arrival = arrival_day(observation)
-            life = round(observation.scenario.ownership.useful_life_years * DAYS_PER_YEAR)
+            life = observation.scenario.ownership.useful_life_days
             ordered.append(
                 Bound(bought.accelerator, bought.gpus * observation.fleet.working_share, arrival, arrival + life)
             )

@@ -20,7 +20,6 @@ from simulator.laws.uncertain_load import UncertainLoad
 from simulator.laws.units import (
     DAYS_PER_MONTH,
     DAYS_PER_WEEK,
-    DAYS_PER_YEAR,
     HOURS_PER_DAY,
     HOURS_PER_YEAR,
     MONTHS_PER_YEAR,
@@ -28,7 +27,7 @@ from simulator.laws.units import (
     IntArray,
 )
 from simulator.world.inputs import Inputs, NotNegative, Positive, Share
-from simulator.world.ownership import LoanInputs
+from simulator.world.ownership import OwnershipInputs
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario
 
@@ -235,19 +234,27 @@ def _ownership(scenario: Scenario) -> _Ownership:
     own, rate = scenario.ownership, scenario.discount_per_year
     years = own.useful_life_years
     sold = own.server_overhead * (1.0 - own.resale_spread) * 10.0 ** (-own.value_fall_oom_per_year * years)
-    lost = own.all_in_factor * _loan_factor(own.loan, rate) - sold / (1.0 + rate) ** years
+    lost = own.all_in_factor * loan_factor(own, rate) - sold / (1.0 + rate) ** years
     per_year = lost * float(annuity(rate, years)) + own.upkeep_per_year
     hosting = own.hosting_usd_per_kw_month / (DAYS_PER_MONTH * HOURS_PER_DAY)
     rated_kw = np.array([accelerator.server_power_kw for accelerator in scenario.accelerators])
     return _Ownership(per_year / HOURS_PER_YEAR, own.average_draw * own.pue, hosting, rated_kw)
 
 
-def _loan_factor(loan: LoanInputs | None, rate: float) -> float:
-    """What a price costs today that is partly paid in monthly instalments / that price."""
+def loan_factor(own: OwnershipInputs, rate: float) -> float:
+    """What a price costs today that is partly paid in monthly instalments / that price, at a discount rate.
+
+    A loan that outlives the GPUs is repaid when they are sold.
+    """
+    loan = own.loan
     if loan is None:
         return 1.0
-    instalments = MONTHS_PER_YEAR * float(annuity(loan.rate_per_year / MONTHS_PER_YEAR, MONTHS_PER_YEAR * loan.years))
-    return 1.0 - loan.share + loan.share * instalments / float(annuity(rate, loan.years))
+    per_month, years = loan.rate_per_year / MONTHS_PER_YEAR, min(loan.years, own.useful_life_years)
+    instalment = float(annuity(per_month, MONTHS_PER_YEAR * loan.years))
+    months_left = MONTHS_PER_YEAR * (loan.years - years)
+    owed = instalment / float(annuity(per_month, months_left)) if months_left > 0.0 else 0.0
+    paid = MONTHS_PER_YEAR * instalment / float(annuity(rate, years)) + owed / (1.0 + rate) ** years
+    return 1.0 - loan.share + loan.share * paid
 
 
 def _rent(observation: Observation, release: Release) -> PlanningPrice:
@@ -259,7 +266,7 @@ def _rent(observation: Observation, release: Release) -> PlanningPrice:
 
 def _rent_for_life(observation: Observation, first_day: int) -> FloatArray:
     """Mean rent over the useful life of a GPU that is bought, by accelerator [USD/GPU-hour]."""
-    return observation.rents_ahead(first_day, round(observation.scenario.ownership.useful_life_years * DAYS_PER_YEAR))
+    return observation.rents_ahead(first_day, observation.scenario.ownership.useful_life_days)
 
 
 def _blend(sunk: FloatArray, rent: FloatArray, base: float, above: float) -> FloatArray:

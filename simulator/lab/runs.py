@@ -85,7 +85,7 @@ class Runs:
         return assigned._replace(choice=replace(choice, accelerator=kind, size=size))
 
     def begin(self, assigned: Assignment, day: int) -> TrainingRun:
-        """A run starts; from now on its rented GPUs come before new orders."""
+        """A run starts; from now on its data and rented GPUs come before new orders."""
         run = self._planned(assigned, day)
         self.begun.append(run)
         self.releases.append(
@@ -95,6 +95,7 @@ class Runs:
             rented = max(run.gpus - max(self._free(run.accelerator), 0.0), 0.0)
             rent = float(self._world.prices.rents_on(self._world.calendar.index(day))[run.accelerator])
             self._limits.owe_by_day(day, run.days, rented * rent * HOURS_PER_DAY)
+            self._limits.owe_by_day(day, 1.0, run.data_usd)
         return run
 
     def _free(self, kind: int) -> float:

@@ -23,7 +23,7 @@ def tenures_table(found: RentOrBuy) -> Table:
     rate = f"\nMoney: {currency.said}." if currency.said else ""
     table = plain_table(
         f"{found.scenario.title}: what a GPU-hour costs each way, on {found.scenario.start} [{currency.code}]",
-        "Owned: per hour held, nominal: loss of value, power, hosting and upkeep over its life; in brackets with\n"
+        "Owned: per hour it works, nominal: loss of value, power, hosting, upkeep over its life; in brackets with\n"
         f"capital at {percent(found.scenario.discount_per_year, 1)} a year. Over life: mean rent on demand at the "
         "stated drift. Break-even: hours used above\nwhich owning is cheaper than that. Paid back: when what was paid "
         "for a GPU ordered on that day is\nno more than the rent of the same hours; or when it could be sold at no "

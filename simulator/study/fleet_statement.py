@@ -2,7 +2,7 @@
 
 The cost of a tenure is that of the hours in the window, as the accounts have it: of owned GPUs their loss of value
 (what was brought in and bought, less what was sold and is left), power, hosting, maintenance and interest; of leases
-what was paid, not what is still owed at the end.
+their days in the window, whenever paid, not what is still owed at the end.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ACCOUNTS: dict[Tenure, tuple[Account, ...]] = {
         Account.CLOSING_PAYMENTS,
         Account.CLOSING_LOANS,
     ),
-    Tenure.RESERVED: (Account.RESERVED,),
+    Tenure.RESERVED: (Account.RESERVED, Account.CLOSING_PREPAID),
     Tenure.ON_DEMAND: (Account.ON_DEMAND,),
     Tenure.SPOT: (Account.SPOT,),
 }

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from simulator.lab.fixed_plan import FixedPlan
+from simulator.lab.shortage import ShrinkRun, WaitForGpus
 from simulator.study.files import Study
+from simulator.study.fleet_meaning import fleet_meaning
 from simulator.study.market_meaning import TEN_PERCENT, market_meaning
 from simulator.world.demand import DemandInputs
 from simulator.world.growth import Exponential
@@ -17,7 +19,7 @@ from simulator.world.scenario import Scenario
 
 def meaning(study: Study) -> str:
     """Dates, demand, releases, prices and policies of a study, for a person to check."""
-    scenario = study.scenario
+    scenario, fleet = study.scenario, list(fleet_meaning(study.scenario))
     end = scenario.calendar.date_of(scenario.horizon_days)
     parts = [
         [scenario.title, *([scenario.question] if scenario.question else [])],
@@ -28,6 +30,7 @@ def meaning(study: Study) -> str:
         list(_demand(scenario)),
         list(_releases(scenario)),
         list(market_meaning(scenario)),
+        *([["The lab's own GPUs [USD]:", *fleet]] if fleet else []),
         _policies(study),
     ]
     return "\n\n".join("\n".join(part) for part in parts)
@@ -122,9 +125,18 @@ def _policies(study: Study) -> list[str]:
         for policy in study.policies
         if policy.refresh is not None
     ]
+    told += [
+        f"  {policy.name}: {_SHORT[type(policy.shortage)]}"
+        for policy in study.policies
+        if type(policy.shortage) in _SHORT
+    ]
     return [f"Policies: {', '.join(names)}", *told, f"Study: seed {study.seed}, replications {study.replications}"]
 
 
+_SHORT = {
+    WaitForGpus: "a run that finds too few GPUs waits for them, and rents when its patience ends",
+    ShrinkRun: "a run that finds too few GPUs runs on those there are, for longer",
+}
 _SAID = {"buy": "buys", "reserve": "reserves", "sell": "sells"}
 
 

@@ -109,6 +109,18 @@ def _opening_fleet(scenario: Scenario) -> Iterator[PriceRow]:
         yield _plain("opening fleet", held.accelerator, bought, held.paid_usd_per_gpu, "USD/GPU", source)
 
 
+def _opening_leases(scenario: Scenario) -> Iterator[PriceRow]:
+    for left in scenario.opening_lease:
+        source = "the lab's own books, as declared"
+        yield _plain("opening lease", left.accelerator, scenario.start, left.usd_per_gpu_hour, "USD/GPU-hour", source)
+
+
+def _loan(scenario: Scenario) -> Iterator[PriceRow]:
+    loan = scenario.ownership.loan
+    if loan is not None:
+        yield _plain("interest on GPUs bought", "", scenario.start, loan.rate_per_year, "share a year", _UNSAID)
+
+
 def _data(scenario: Scenario) -> Iterator[PriceRow]:
     for price, usd, unit in (
         ("training data", scenario.training.data_usd_per_million_tokens, "USD/million tokens"),
@@ -146,6 +158,8 @@ _KINDS_OF_PRICE: tuple[Callable[[Scenario], Iterator[PriceRow]], ...] = (
     _hosting,
     _api,
     _opening_fleet,
+    _opening_leases,
+    _loan,
     _data,
     _currency,
 )

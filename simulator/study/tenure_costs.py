@@ -8,6 +8,7 @@ from datetime import date, timedelta
 import numpy as np
 import numpy.typing as npt
 
+from simulator.lab.procurement import loan_factor
 from simulator.laws.finance import annuity, break_even_utilization
 from simulator.laws.units import DAYS_PER_YEAR, HOURS_PER_DAY, HOURS_PER_YEAR, FloatArray
 from simulator.world.scenario import Scenario
@@ -25,9 +26,9 @@ class TenureRow:
     term_days: int
     """Useful life if owned, length of the lease if reserved; 0 by the hour."""
     usd_per_gpu_hour: float
-    """Nominal: per hour held if owned or reserved, per hour used if rented."""
+    """Nominal: per hour it works if owned, per hour held if reserved, per hour used if rented."""
     capital_usd_per_gpu_hour: float
-    """Loss of value over the useful life: the price all-in less what the last sale fetches."""
+    """Loss of value over the useful life, the price all-in less what the last sale fetches, and interest of a loan."""
     power_usd_per_gpu_hour: float
     hosting_usd_per_gpu_hour: float
     maintenance_usd_per_gpu_hour: float
@@ -52,6 +53,7 @@ class PaybackRow:
     paid_usd: float
     """The GPU with its part of server and network."""
     arrives: date
+    """In service, installed."""
     break_even_date: date | None
     """First day on which all that was paid for it is no more than the rent would have been; None within its life."""
     break_even_days: float
@@ -109,20 +111,21 @@ def kinds_for_sale(scenario: Scenario) -> list[str]:
 
 
 def one_gpu(scenario: Scenario, accelerator: str, utilization: float) -> OneGpu:
-    """A GPU ordered at the start at that day's price, from its median delivery to the end of its useful life.
+    """A GPU ordered at the start at that day's price, from its median day of service to the end of its useful life.
 
     Rent drifts as stated from the start on, and so do tariff and list price; no dated event is foreseen. Power, hosting
-    and maintenance are paid used or not, as the books do.
+    and upkeep are paid used or not, as the books do; `utilization` is of the hours it is not out for repair. The price
+    counts as paid at once: deposits, terms and loans move cash, and are left out here.
     """
     quoted = next(found for found in _quotes(scenario) if found.name == accelerator)
-    market, own, lead = scenario.market, scenario.ownership, round(scenario.market.lead_days)
-    served = np.arange(float(round(own.useful_life_years * DAYS_PER_YEAR)))  # days since delivery
+    market, own, lead = scenario.market, scenario.ownership, _service_day(scenario)
+    served = np.arange(float(own.useful_life_days))  # days since delivery
     years = (lead + served) / DAYS_PER_YEAR
     rent = quoted.on_demand_usd * (1.0 - market.rental_fall_per_year) ** years
     power = quoted.power_usd_per_hour * market.electricity_growth_per_year**years
     running = HOURS_PER_DAY * (power + quoted.hosting_usd_per_hour + quoted.maintenance_usd_per_hour)
     owned = quoted.all_in_usd + np.cumsum(running)
-    rented = utilization * HOURS_PER_DAY * np.cumsum(rent)
+    rented = utilization * own.working_share * HOURS_PER_DAY * np.cumsum(rent)
     net = owned - _bid(scenario, quoted, served + 1)
     arrives = scenario.start + timedelta(days=lead)
     paid_back, with_resale = _first(owned <= rented), _first(net <= rented)
@@ -141,7 +144,12 @@ def one_gpu(scenario: Scenario, accelerator: str, utilization: float) -> OneGpu:
 
 def planned_utilization(scenario: Scenario) -> float:
     """Share of hours used of a fleet that owns the mean need: the hours above it are rented, those below it idle."""
-    return float(scenario.hour_profile.served_share(1.0))
+    return float(scenario.planned_profile.served_share(1.0))
+
+
+def _service_day(scenario: Scenario) -> int:
+    """When a GPU ordered at the start is expected to serve."""
+    return round(scenario.market.lead_days) + scenario.ownership.installation_days
 
 
 def _quotes(scenario: Scenario) -> list[_Quoted]:
@@ -163,7 +171,7 @@ def _quotes(scenario: Scenario) -> list[_Quoted]:
                 all_in,
                 kw * own.kwh_per_rated_kw_day * usd_per_kwh,
                 kw * own.hosting_usd_per_kw_day,
-                all_in * own.maintenance_per_year / HOURS_PER_YEAR,
+                own.upkeep_usd_per_day(all_in / own.all_in_factor) / HOURS_PER_DAY,
             )
         )
     return found
@@ -173,10 +181,16 @@ def _owned(scenario: Scenario, quoted: _Quoted) -> TenureRow:
     own, rate = scenario.ownership, scenario.discount_per_year
     years = own.useful_life_years
     sold = float(_bid(scenario, quoted, np.array([years * DAYS_PER_YEAR]))[0])
-    capital = (quoted.all_in_usd - sold) / (years * HOURS_PER_YEAR)
-    levelled = (quoted.all_in_usd - sold / (1.0 + rate) ** years) * float(annuity(rate, years)) / HOURS_PER_YEAR
-    parts = (capital, quoted.power_usd_per_hour, quoted.hosting_usd_per_hour, quoted.maintenance_usd_per_hour)
-    return _row(scenario, quoted, OWNED, round(years * DAYS_PER_YEAR), sum(parts), parts, levelled - capital)
+    working_hours = HOURS_PER_YEAR * own.working_share
+
+    def capital(at: float) -> float:
+        lost = quoted.all_in_usd * loan_factor(own, at) - sold / (1.0 + at) ** years
+        return lost * float(annuity(at, years)) / working_hours
+
+    running = (quoted.power_usd_per_hour, quoted.hosting_usd_per_hour, quoted.maintenance_usd_per_hour)
+    power, hosting, maintenance = (usd / own.working_share for usd in running)
+    parts = (capital(0.0), power, hosting, maintenance)
+    return _row(scenario, quoted, OWNED, own.useful_life_days, sum(parts), parts, capital(rate) - parts[0])
 
 
 def _row(
@@ -212,7 +226,7 @@ def _bid(scenario: Scenario, quoted: _Quoted, age_days: FloatArray) -> FloatArra
     own, market = scenario.ownership, scenario.market
     years = age_days / DAYS_PER_YEAR
     used = 10.0 ** (-own.value_fall_oom_per_year * years)
-    new = (1.0 - market.list_fall_per_year) ** (years + round(market.lead_days) / DAYS_PER_YEAR)
+    new = (1.0 - market.list_fall_per_year) ** (years + _service_day(scenario) / DAYS_PER_YEAR)
     worth: FloatArray = quoted.purchase_usd * np.minimum(used, new) * own.server_overhead * (1.0 - own.resale_spread)
     return worth
 

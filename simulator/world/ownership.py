@@ -79,6 +79,11 @@ class OwnershipInputs(Inputs):
         return self.server_overhead / (1.0 - self.interconnect_share)
 
     @property
+    def useful_life_days(self) -> int:
+        """How long GPUs serve before they are sold [days]."""
+        return round(self.useful_life_years * DAYS_PER_YEAR)
+
+    @property
     def kwh_per_rated_kw_day(self) -> float:
         """Energy at the meter of a GPU that runs all day [kWh]."""
         return self.average_draw * self.pue * HOURS_PER_DAY

@@ -12,9 +12,6 @@ from pydantic import Field, model_validator
 from simulator.laws.fits import SCALING_FITS, ScalingFit
 from simulator.laws.load import HourProfile
 from simulator.laws.precision import PRECISIONS, Precision
-from simulator.laws.units import (
-    DAYS_PER_YEAR,
-)
 from simulator.world.api_fallback import ApiFallback as ApiFallback
 from simulator.world.calendar import Calendar
 from simulator.world.currency import CurrencyInputs
@@ -146,7 +143,7 @@ class Scenario(Inputs):
                 where = f"market.quote.{row}.accelerator" if is_declared else "market.new_generations.name"
                 raise Misplaced(where, "must be quoted once", repr(name))
         for row, held in enumerate(self.opening_fleet):
-            if held.age_days >= self.ownership.useful_life_years * DAYS_PER_YEAR:
+            if held.age_days >= self.ownership.useful_life_days:
                 rule = f"must be less than the useful life of {self.ownership.useful_life_years:g} years"
                 raise Misplaced(f"opening_fleet.{row}.age_days", rule, str(held.age_days))
         return self

@@ -107,21 +107,45 @@ def test_no_other_number_of_gpus_costs_less(short: list[float], owned_over_rente
 
 
 @dataclass(frozen=True)
-class Later:
-    """A forecast of three times as much from the middle of a life on."""
+class Turning:
+    """A forecast of so many times as much from the middle of a life on."""
+
+    factor: float
 
     def ahead(self, observation: Observation, days: IntArray) -> tuple[FloatArray, FloatArray]:
-        mean = np.where(days < observation.day + 1 + LIFE_DAYS // 2, 1.0, 3.0) * TOKENS_PER_DAY
+        mean = np.where(days < observation.day + 1 + LIFE_DAYS // 2, 1.0, self.factor) * TOKENS_PER_DAY
         return mean, np.zeros(days.size)
 
 
-@pytest.mark.parametrize(("break_even", "of_life", "of_next_days"), [(0.4, 15, 15), (0.7, 15, 5), (0.8, 5, 5)])
+@pytest.mark.parametrize(("break_even", "of_life", "of_next_days"), [(0.36, 5, 15), (0.4, 5, 15), (0.7, 5, 5)])
 def test_it_counts_the_use_of_the_whole_life(break_even: float, of_life: int, of_next_days: int) -> None:
-    # Half of the days need 5 and 15, the other half 15 and 45: all hours need 5, three quarters need 15. The
-    # newsvendor sees but the days until its next order could arrive, half of whose hours need 15.
+    # Half of the days need 5 and 15, the other half a third of that: a quarter of all hours need 15, three quarters 5.
+    # The newsvendor sees but the days until its next order could arrive, half of whose hours need 15.
     observation = seen(lab(break_even))
-    assert bought(BreakEven(least_gpus=1), observation, Later()) == of_life
-    assert bought(Newsvendor(least_gpus=1), observation, Later()) == of_next_days
+    assert bought(BreakEven(least_gpus=1), observation, Turning(1 / 3)) == of_life
+    assert bought(Newsvendor(least_gpus=1), observation, Turning(1 / 3)) == of_next_days
+
+
+@pytest.mark.parametrize(("break_even", "now"), [(0.4, 15), (0.7, 5), (0.8, 5)])
+def test_what_is_used_enough_only_later_is_bought_later(break_even: float, now: int) -> None:
+    # The other half of the life needs 15 and 45: three quarters of all hours need 15, but only half of the coming ones.
+    assert bought(BreakEven(least_gpus=1), seen(lab(break_even)), Turning(3.0)) == now
+
+
+def test_a_fleet_is_replaced_when_it_goes_and_not_before() -> None:
+    """Flat need, lives of 100 days: ten GPUs at a time, the next ten as the first are sold, never twenty."""
+    flat = lab(0.5, (1.0,) * 24)
+    quote = flat.market.quote[0].model_copy(update={"purchase_usd_per_gpu": 100.0})
+    scenario = flat.model_copy(
+        update={
+            "horizon_days": 260,
+            "ownership": flat.ownership.model_copy(update={"useful_life_years": 100 / 365.25}),
+            "market": flat.market.model_copy(update={"quote": (quote,)}),
+        }
+    )
+    run = simulate(scenario, Policy("p", FixedRecipe(), BreakEven(least_gpus=1, review_days=10), Expected()))
+    assert run.used.owned_gpus[0].max() == 10.0
+    assert [order.gpus for order in run.orders] == [10, 10, 10]
 
 
 def test_it_does_not_heed_the_spread() -> None:
@@ -141,4 +165,4 @@ def test_its_planning_price_is_that_of_the_hours_that_break_even(break_even: flo
 def test_an_order_says_what_it_is_for() -> None:
     (order,) = BreakEven(least_gpus=1).review(seen(lab(0.7)), Expected())
     assert isinstance(order, Buy)
-    assert order.reason == "used for 70% of its life or more from day 1"
+    assert order.reason == "used for 70% of its life or more, and from day 1 on"

@@ -142,11 +142,12 @@ class Early(Procurement):
 
 
 def test_a_lease_that_begins_after_the_horizon_is_a_debt_at_its_end() -> None:
-    # Rents halve on day 3 of five. Subletting fetches 0.75 a GPU-hour less a tenth; 1.50 is owed, for ten days.
+    # Rents halve on day 3 of five. Subletting fetches 0.75 a GPU-hour less a tenth; 1.50 is owed, for ten days. What
+    # has not begun is not sublet: it costs what it is dearer than a new lease.
     cut = MarketEvent(day=MONDAY + timedelta(days=3), on_demand_factor=0.5)
     for first_day, days_left in ((7, 10), (5, 10), (3, 8)):
         cash = live(lab(5, cut), Early(first_day=first_day)).books.cash_usd
-        owed = 4 * 24 * days_left * (1.5 - 0.75 * 0.9)
+        owed = 4 * 24 * days_left * (1.5 - 0.75 * (0.9 if first_day < 5 else 1.0))
         np.testing.assert_allclose(cash[:, Account.CLOSING_LEASES], [0.0, 0.0, 0.0, 0.0, owed])
         assert cash[:, Account.RESERVED].sum() == pytest.approx(4 * PAID * max(5 - first_day, 0))
 
@@ -169,11 +170,12 @@ def test_what_is_paid_upfront_is_paid_when_the_lease_begins(first_day: int) -> N
         by_day[first_day] += 4 * PAID / 2 * 10
     np.testing.assert_allclose(cash[:, Account.RESERVED], by_day)
     # What was paid for days to come is the lab's at the end, less a tenth of the rest of the term, which is what
-    # subletting it would cost.
+    # subletting it would cost; nothing is lost of a lease at today's price that has not begun.
     days_left = min(first_day + 10 - 5, 10)
     prepaid = 4 * PAID / 2 * days_left if first_day < 5 else 0.0
-    owed = 4 * PAID * 0.1 * days_left
-    assert cash[4, Account.CLOSING_LEASES] == pytest.approx(owed - prepaid)
+    owed = 4 * PAID * 0.1 * days_left if first_day < 5 else 0.0
+    assert cash[4, Account.CLOSING_LEASES] == pytest.approx(owed)
+    assert cash[4, Account.CLOSING_PREPAID] == pytest.approx(-prepaid)
 
 
 def test_nobody_leases_from_yesterday() -> None:

@@ -6,6 +6,7 @@ serving takes 240 GPU-hours a day, 480 USD, where nothing is held. A lease for 1
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -19,13 +20,15 @@ from simulator.lab.forecast import Expected, Forecast
 from simulator.lab.lab import Run, simulate
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Buy, CapRental, Order, Reserve, Sell
+from simulator.lab.plan import Choice
 from simulator.lab.policy import Policy
 from simulator.lab.procurement import Procurement
+from simulator.study.commitments import commitments
 from simulator.world.api_fallback import ApiFallback
 from simulator.world.batch import BatchInputs
 from simulator.world.limits import LimitsInputs
-from simulator.world.roadmap import ReleaseInputs
-from simulator.world.scenario import Scenario
+from simulator.world.roadmap import Release, ReleaseInputs
+from simulator.world.scenario import OwnershipInputs, Scenario
 from simulator.world.trace import Trace
 
 A_DAY = 2.0 * 0.75 * 1.2 * 24 * 0.10 + 2.0 * 6.0  # running a GPU: 16.32
@@ -146,6 +149,38 @@ def test_training_under_way_comes_before_orders_and_beyond_the_budget_is_told() 
     poor = live(lab(releases=(due,), budget_usd_per_year=88.0))
     assert poor.orders[0].reason == "what is agreed on exceeds the budget of the year by 200 USD"
     assert (poor.orders[0].gpus, poor.orders[0].usd) == (0, 0.0)
+
+
+def test_a_loan_repaid_with_the_sale_of_its_gpus_is_owed_no_longer() -> None:
+    # 4 GPUs come on day 2, 64,000 of 80,000 borrowed; sold on day 10, before an instalment is due: all is paid back.
+    loan = {"loan": {"share": 0.8, "rate_per_year": 0.0, "years": 2.0}}
+    plain = lab(400, cash_usd=1e6)
+    own = OwnershipInputs.model_validate({**plain.ownership.model_dump(), **loan})
+    scenario = plain.model_copy(update={"ownership": own})
+    rich = {"buys": ((0, 4), (20, 9_999)), "sales": ((10, 4),)}
+    run = live(scenario, **rich)
+    assert run.books.cash_usd[10, Account.LOAN] == pytest.approx(64_000.0)
+    assert not commitments(own, [each for each in run.signed if each[0] <= 10], scenario.start, [10])
+    assert commitments(own, run.signed, scenario.start, [9])[0][2] == pytest.approx(16_000.0)
+    # A lab that never had them, but the same money on day 20, may order as many.
+    spent = run.books.cash_usd[:20, : len(FLOWS)].sum() - 20 * RENTED_A_DAY
+    other = live(scenario.model_copy(update={"limits": LimitsInputs(cash_usd=1e6 - spent)}), buys=((20, 9_999),))
+    assert had(run)[-1] == had(other)[-1]
+
+
+def test_data_bought_for_a_run_comes_before_orders_of_the_same_day() -> None:
+    # On day 0 a run begins: data for 5,000 and 288 of training to come. 112 of 5,400 are left for serving.
+    class Reader(FixedRecipe):
+        def choose(
+            self, observation: Observation, release: Release, forecast: Forecast, procurement: Procurement
+        ) -> Choice:
+            return replace(super().choose(observation, release, forecast, procurement), data_usd=5000.0)
+
+    due = ReleaseInputs(name="next", due=MONDAY + timedelta(days=2))
+    scenario = lab(releases=(due,), cash_usd=5400.0)
+    run = simulate(scenario, Policy("by hand", Reader(), Trader(), Expected()))
+    assert run.books.cash_usd[0, Account.DATA] == 5000.0
+    assert run.books.cash_usd[:, : len(FLOWS)].sum() == pytest.approx(5400.0)
 
 
 def test_nothing_changes_where_limits_are_far_away() -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from small_lab import FixedOrders, FixedRecipe, plain_scenario
 from strategies import observed
 
@@ -17,7 +19,7 @@ from simulator.lab.forecast import Expected
 from simulator.lab.lab import Run, simulate
 from simulator.lab.ladder import Ladder
 from simulator.lab.orders import Purchase
-from simulator.lab.payments import Loan
+from simulator.lab.payments import Loan, payments
 from simulator.lab.policy import Policy
 from simulator.lab.procurement import BuyToForecast, Newsvendor, Procurement, RentOnDemand, owned_usd_per_gpu_hour
 from simulator.world.market import Commitment
@@ -171,6 +173,17 @@ def test_planning_prices_know_what_borrowing_costs() -> None:
     assert same == pytest.approx(none, rel=0.02)  # paid by the month, not by the year
 
 
+@pytest.mark.parametrize("years", [1.0, 5.0, 7.5, 30.0])
+def test_planning_prices_count_the_interest_that_is_paid_within_the_life_of_the_gpus(years: float) -> None:
+    """Without discounting an owned hour costs more by all interest paid, as the tranche's own payments have it."""
+    loan = {"share": 0.8, "rate_per_year": 0.11, "years": years}
+    plain, borrowed = lab(), lab(loan=loan)
+    life = borrowed.ownership.useful_life_days
+    paid = payments(borrowed.ownership, Purchase(0, 1, 10_000.0, 0, life, 0)).usd.sum()
+    free, dear = (float(owned_usd_per_gpu_hour(observed(realize(each)))[0]) for each in (plain, borrowed))
+    assert (dear - free) * life * 24 == pytest.approx(paid - ALL_IN, rel=0.01)
+
+
 # Idle draw, failures and spares ----------------------------------------------------------------------------------
 
 
@@ -219,7 +232,8 @@ def test_what_was_paid_upfront_for_days_to_come_is_not_lost_but_for_the_cost_of_
     terms = (Commitment(term_days=100, discount=0.25, upfront_share=1.0),)
     run = live(lab(4, commitment=terms), FixedOrders(reserves=(4,), term_days=100))
     # 96 days paid; a subtenant pays a tenth less.
-    assert run.books.cash_usd[-1, Account.CLOSING_LEASES] == pytest.approx(-96 * 4 * 24 * 1.5 * 0.9)
+    assert run.books.cash_usd[-1, Account.CLOSING_PREPAID] == pytest.approx(-96 * 4 * 24 * 1.5)
+    assert run.books.cash_usd[-1, Account.CLOSING_LEASES] == pytest.approx(96 * 4 * 24 * 1.5 * 0.1)
     assert_tables_agree(run)
 
 
@@ -253,3 +267,41 @@ def test_rules_buy_spares_for_what_is_out_for_repair(rule: Procurement) -> None:
     ]
     assert price[1] == pytest.approx(price[0] / 0.9)
     assert spared == int(whole / 0.9 + 1e-6)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.fixed_dictionaries(
+        {
+            "deposit_share": st.sampled_from([0.0, 0.3]),
+            "payment_days": st.integers(0, 40),
+            "installation_days": st.integers(0, 12),
+            "idle_draw": st.sampled_from([None, 0.1]),
+            "failures_per_gpu_year": st.sampled_from([0.0, 2.0]),
+            "repair_share": st.sampled_from([0.0, 0.2]),
+            "maintenance_per_year": st.sampled_from([0.0, 0.1]),
+            "useful_life_years": st.integers(3, 90).map(lambda days: days / 365.25),
+            "loan": st.sampled_from([None, {"share": 0.7, "rate_per_year": 0.2, "years": 0.2}]),
+        }
+    ),
+    st.tuples(st.integers(0, 30), st.integers(0, 30)),
+    st.integers(1, 20),
+    st.integers(1, 45),
+    st.sampled_from([0.0, 0.5, 1.0]),
+)
+def test_whatever_the_terms_both_views_agree_and_all_hours_are_there(
+    own: dict[str, object], days: tuple[int, int], gpus: int, horizon_days: int, upfront: float
+) -> None:
+    terms = (Commitment(term_days=9, discount=0.25, upfront_share=upfront),)
+    scenario = lab(horizon_days, terms, **own).model_copy(
+        update={"opening_lease": (LeasedInputs(accelerator="Unit", gpus=3, usd_per_gpu_hour=1.9, days_left=12),)}
+    )
+    run = live(scenario, FixedOrders(on_days=days, buys=(gpus,), reserves=(gpus,), term_days=9))
+    assert_tables_agree(run)
+    assert np.isfinite(run.books.cash_usd).all()
+    assert (run.used.owned_gpus >= 0.0).all()
+    # Used + idle = held, by kind and day; what is out for repair is idle.
+    assert (run.used.busy_hours <= run.used.held_hours + 1e-9).all()
+    working = run.used.owned_gpus * scenario.ownership.working_share + run.used.reserved_gpus
+    assert (run.used.busy_hours <= 24.0 * working + 1e-9).all()
+    np.testing.assert_allclose(run.used.served_tokens, run.used.asked_tokens)

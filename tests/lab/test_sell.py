@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from small_lab import MONDAY, FixedRecipe, plain_scenario
 
 from simulator.lab.accounts import Account, Use
+from simulator.lab.fleet import Fleet
 from simulator.lab.forecast import Expected, Forecast
 from simulator.lab.lab import Run, simulate
 from simulator.lab.observation import Observation
-from simulator.lab.orders import Buy, Order, Sell, Tenure
+from simulator.lab.orders import Buy, Order, Purchase, Sell, Tenure
 from simulator.lab.policy import Policy
 from simulator.lab.procurement import Procurement
 from simulator.world.market import MarketEvent
@@ -189,3 +190,11 @@ def test_whatever_is_bought_and_sold_the_tables_agree(
     np.testing.assert_allclose(-cash[:, Account.RESALE], resale, atol=CENT)
     sold_usd = sum(order.usd for order in run.orders if order.usd < 0.0)
     assert sold_usd >= cash[:, Account.RESALE].sum() - CENT
+
+
+def test_part_of_a_gpu_is_not_for_sale() -> None:
+    # On the last day of a run part of a GPU trains: what is left of it is no tranche of no GPUs.
+    fleet = Fleet(1)
+    fleet.deliver(fleet.order(Purchase(0, 4, 10_000.0, -10, 100), 0))
+    assert fleet.oldest(0, 0.5, 1) == []
+    assert [part.gpus for _, part in fleet.oldest(0, 2.5, 1)] == [2]

@@ -9,6 +9,7 @@ import pytest
 from simulator.study.files import load_scenario, load_study
 from simulator.study.price_book import PriceRow, price_book
 from simulator.world.market import Commitment, MarketEvent, Quote
+from simulator.world.ownership import LeasedInputs, LoanInputs
 from simulator.world.scenario import ApiFallback, DataMixingInputs, OwnedInputs, Scenario
 
 START = date(2026, 1, 1)
@@ -95,10 +96,17 @@ def test_fleet_data_and_refused_tokens() -> None:
         "training": base.training.model_copy(update={"data_usd_per_million_tokens": 0.5}),
         "data_mixing": DataMixingInputs(gain=1.5, usd_per_release=1e6),
         "unserved_usd_per_million_tokens": 2.0,
+        "opening_lease": (LeasedInputs(accelerator="H100", gpus=8, usd_per_gpu_hour=2.4, days_left=100),),
+        "ownership": base.ownership.model_copy(
+            update={"loan": LoanInputs(share=0.8, rate_per_year=0.11), "failures_per_gpu_year": 0.1}
+        ),
     }
     rows = {row.price: row for row in price_book(base.model_copy(update=changes))}
     bought = rows["opening fleet"]
     assert (bought.date, bought.paid, bought.unit) == (date(2025, 12, 1), 28_000, "USD/GPU")
+    left, loan = rows["opening lease"], rows["interest on GPUs bought"]
+    assert (left.date, left.paid, left.unit) == (START, 2.4, "USD/GPU-hour")
+    assert (loan.paid, loan.unit) == (0.11, "share a year")
     assert (rows["training data"].paid, rows["data mixing"].paid, rows["unserved tokens"].paid) == (0.5, 1e6, 2.0)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import Labspend
+from small_lab import MONDAY, plain_scenario
 from small_study import BUY, growing_lab
 from strategies import observed
 
@@ -27,7 +28,7 @@ from simulator.study.rent_or_buy_tables import answers, save_tables
 from simulator.study.swings import swings
 from simulator.study.tenure_costs import OWNED, TenureRow, kinds_for_sale, one_gpu, tenure_rows
 from simulator.study.varied import varied
-from simulator.world.scenario import Misplaced, Scenario
+from simulator.world.scenario import Misplaced, OwnershipInputs, Scenario
 from simulator.world.world import realize
 
 
@@ -78,6 +79,33 @@ def test_with_the_cost_of_capital_it_is_the_price_policies_plan_with(frontier: S
         both = row.usd_per_gpu_hour + row.cost_of_capital_usd_per_gpu_hour
         assert both == pytest.approx(planned[number], rel=0.01)  # the plan's price has the day's noise, none at day 0
         assert row.cost_of_capital_usd_per_gpu_hour > 0.0
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"failures_per_gpu_year": 5.0, "repair_days": 20.0, "repair_share": 0.02},
+        {"loan": {"share": 0.8, "rate_per_year": 0.11, "years": 3.0}},
+    ],
+    ids=["repairs", "loan"],
+)
+@pytest.mark.parametrize("discount", [0.0, 0.08])
+def test_repairs_and_loans_cost_here_what_policies_plan_with(own: dict[str, object], discount: float) -> None:
+    plain = plain_scenario()
+    ownership = OwnershipInputs.model_validate({**plain.ownership.model_dump(), **own})
+    scenario = plain.model_copy(update={"ownership": ownership, "discount_per_year": discount})
+    row = owned_row(scenario, "Unit")
+    (planned,) = owned_usd_per_gpu_hour(observed(realize(scenario)))
+    assert row.usd_per_gpu_hour + row.cost_of_capital_usd_per_gpu_hour == pytest.approx(planned, rel=1e-9)
+
+
+def test_a_payback_counts_installation_and_repairs() -> None:
+    plain = plain_scenario()
+    broken = {"installation_days": 30, "failures_per_gpu_year": 5.0, "repair_days": 14.61}  # a fifth of the time
+    ownership = OwnershipInputs.model_validate({**plain.ownership.model_dump(), **broken})
+    found = one_gpu(plain.model_copy(update={"ownership": ownership}), "Unit", 1.0)
+    assert found.row.arrives == MONDAY + timedelta(days=1 + 30)
+    assert found.rented_usd[0] == pytest.approx(24 * 0.8 * 2.0)
 
 
 def test_a_lease_is_worth_signing_above_its_price_over_the_mean_rent(frontier: Scenario) -> None:

@@ -18,6 +18,7 @@ from simulator.lab.policy import Policy
 from simulator.study.commitments import Signed, commitments
 from simulator.study.comparison import Comparison
 from simulator.study.experiment import compare
+from simulator.world.market import Commitment
 from simulator.world.ownership import LoanInputs, OwnershipInputs
 from simulator.world.scenario import Scenario
 
@@ -101,6 +102,18 @@ def test_the_fleet_statement_by_hand() -> None:
             assert np.isnan(row["usd_per_gpu_hour_held"])
             assert row["idle_usd"] == 0.0
     assert table.loc["reserved", "usd_per_gpu_hour_held"] == pytest.approx(2.00 * 0.75), "the price of the lease"
+
+
+@pytest.mark.parametrize("upfront", [0.0, 0.5, 1.0])
+def test_an_hour_of_a_lease_costs_the_same_whenever_it_is_paid(upfront: float) -> None:
+    # 4 GPUs for a year at 1.50 an hour, of which the three days of the window are 3 x 96 GPU-hours.
+    terms = (Commitment(term_days=365, discount=0.25, upfront_share=upfront),)
+    scenario = steady_lab()
+    scenario = scenario.model_copy(update={"market": scenario.market.model_copy(update={"commitment": terms})})
+    policy = Policy("leased", FixedRecipe(), FixedOrders(reserves=(4,)), Expected())
+    table = compare(scenario, [policy], replications=1).fleet_table.set_index("tenure")
+    assert table.loc["reserved", "usd"] == pytest.approx(3 * 96 * 1.5)
+    assert table.loc["reserved", "usd_per_gpu_hour_held"] == pytest.approx(1.5)
 
 
 def test_tenures_with_what_is_no_gpu_hour_add_up_to_the_cost(growing: Comparison) -> None:

@@ -105,6 +105,15 @@ def test_gpus_older_than_their_useful_life_are_refused() -> None:
         plain_scenario().model_copy(update={"opening_fleet": (old,)})
 
 
+def test_gpus_as_old_as_their_useful_life_in_whole_days_are_refused() -> None:
+    # 0.0028 years are 1.02 days: GPUs serve one, so one delivered yesterday is sold this morning.
+    plain = plain_scenario()
+    ownership = plain.ownership.model_copy(update={"useful_life_years": 0.0028})
+    old = OwnedInputs(accelerator="Unit", gpus=2, age_days=1, paid_usd_per_gpu=10_000.0)
+    with pytest.raises(ValidationError, match="opening_fleet"):
+        plain.model_copy(update={"ownership": ownership, "opening_fleet": (old,)})
+
+
 def test_a_kind_quoted_twice_is_refused() -> None:
     market = plain_scenario().market
     with pytest.raises(ValidationError, match=r"market\.quote"):
