@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -357,32 +358,35 @@ def endless(small_toml: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is sent another way there")
-def test_ctrl_c_in_the_middle_is_status_130_and_loses_nothing(endless: subprocess.Popen[str], small_toml: Path) -> None:
+def test_ctrl_c_in_the_middle_is_status_130_and_keeps_what_is_done(
+    endless: subprocess.Popen[str], small_toml: Path
+) -> None:
     folder = small_toml.parent / "out" / "small"
-    deadline = time.monotonic() + 30
-    while not folder.exists() and time.monotonic() < deadline and endless.poll() is None:
+    deadline = time.monotonic() + 60
+    while not list(folder.glob(".unfinished/part-*0")) and time.monotonic() < deadline and endless.poll() is None:
         time.sleep(0.05)
-    time.sleep(2.0)
     os.killpg(endless.pid, signal.SIGINT)
     stdout, stderr = endless.communicate(timeout=30)
     assert endless.returncode == 130, stderr
     assert stdout == ""
-    assert stderr.strip() == "Interrupted: nothing was written. The same command gives the same results."
-    assert not folder.exists()
+    first, second = stderr.strip().splitlines()
+    assert re.fullmatch(r"Interrupted: \d+ of 1000000 worlds are kept in out/small\. To go on:", first)
+    words = "labspend compare small.toml --workers 2 --replications 1000000 --out out/small --resume"
+    assert second == f"  {words}"
+    assert [path.name for path in folder.iterdir()] == [".unfinished"]
 
 
-def test_an_interrupt_while_saving_says_that_the_folder_is_not_complete(
+def test_an_interrupt_before_anything_is_done_leaves_nothing(
     small_toml: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def stop(comparison: object, folder: Path, command: str, study_text: str) -> None:
-        (folder / "summary.csv").touch()
+    def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("simulator.cli.compare._saved", stop)
-    monkeypatch.setattr("simulator.cli.compare._compared", lambda *_, **__: None)
+    monkeypatch.setattr("simulator.cli.compare._live_on", stop)
     out = small_toml.parent / "results"
     assert main(["compare", str(small_toml), "--out", str(out)]) == 130
-    assert f"what is in {out} may not be complete" in capsys.readouterr().err
+    assert capsys.readouterr().err == ("Interrupted: nothing was written. The same command gives the same results.\n")
+    assert not out.exists()
 
 
 @pytest.mark.parametrize("words", [("compare", "--policy", "all-reserve"), ("check", "--set", "policy=[]")])
@@ -410,30 +414,39 @@ def test_what_only_the_run_finds_is_one_message(
     assert not (small_toml.parent / "out").exists()
 
 
-def test_an_interrupt_while_drawing_leaves_nothing(
+def test_an_interrupt_while_drawing_keeps_the_worlds(
     small_toml: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def stop(comparison: object, folder: Path) -> None:
         (folder / "difference.png").touch()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("simulator.show.plots.save_plots", stop)
     out = small_toml.parent / "results"
-    assert main(["compare", str(small_toml), "--out", str(out)]) == 130
-    assert "Interrupted: nothing was written." in capsys.readouterr().err
-    assert not out.exists()
+    words = ["compare", str(small_toml), "--out", str(out)]
+    with monkeypatch.context() as patch:
+        patch.setattr("simulator.show.plots.save_plots", stop)
+        assert main(words) == 130
+    assert f"Interrupted: 2 of 2 worlds are kept in {out}. To go on:" in capsys.readouterr().err
+    assert main([*words, "--resume", "--quiet"]) == 0
+    assert (out / "difference.png").stat().st_size > 0
+    assert not (out / ".unfinished").exists()
 
 
-def test_a_full_disk_is_status_1_without_traceback(
+def test_a_full_disk_is_status_1_and_the_study_goes_on(
     small_toml: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fail(*_: object, **__: object) -> None:
+    def fail(comparison: object, folder: Path) -> None:
         raise OSError(28, "No space left on device", "summary.csv")
 
-    monkeypatch.setattr("simulator.cli.compare._compared", fail)
-    assert main(["compare", str(small_toml), "--out", str(small_toml.parent / "results")]) == 1
-    assert capsys.readouterr().err == "Error: summary.csv: No space left on device\n"
-    assert not (small_toml.parent / "results").exists()
+    out = small_toml.parent / "results"
+    words = ["compare", str(small_toml), "--out", str(out)]
+    with monkeypatch.context() as patch:
+        patch.setattr("simulator.show.plots.save_plots", fail)
+        assert main(words) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("Error: summary.csv: No space left on device\n2 of 2 worlds are kept in ")
+    assert said.rstrip().endswith("--resume")
+    assert main([*words, "--resume", "--quiet"]) == 0
 
 
 def test_the_module_is_the_command() -> None:

@@ -8,23 +8,31 @@ from typing import TYPE_CHECKING
 
 import click
 
+from simulator.cli.crew import CLUSTER, SCHEDULER, crew
+from simulator.cli.kept import is_done, study_goes_to
 from simulator.cli.said import (
     QUIET,
     REPLICATIONS,
     SEED,
     SET,
     WORKERS,
+    BadInput,
     print_json,
     print_rich,
     progress_bar,
     read_study,
     refusals,
-    results_go_to,
 )
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from simulator.study.comparison import Comparison
+    from simulator.study.experiment import Progress
     from simulator.study.files import Study
+    from simulator.study.identity import Shard
+    from simulator.study.journal import Journal
+    from simulator.study.streaming import Streamed
 
 
 @click.command(short_help="Compare policies in the worlds of SCENARIO.")
@@ -38,7 +46,12 @@ if TYPE_CHECKING:
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="New or empty folder. [default: out/SCENARIO]"
 )
+@click.option("--resume", is_flag=True, help="Go on in the folder --out where a run was stopped; start if it is empty.")
+@click.option("--shard", metavar="K/N", help="Draw only the K-th of N parts of the worlds; see labspend merge.")
+@click.option("--paths", "keeps_paths", is_flag=True, help="Keep every day of every run too, in paths.parquet.")
 @WORKERS
+@CLUSTER
+@SCHEDULER
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, and nothing else.")
 @QUIET
 def compare(
@@ -48,7 +61,12 @@ def compare(
     seed: int | None,
     overrides: tuple[str, ...],
     out: Path | None,
+    resume: bool,
+    shard: str | None,
+    keeps_paths: bool,
     workers: int,
+    cluster: str | None,
+    scheduler: str | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -59,44 +77,90 @@ def compare(
       labspend compare frontier_lab
       labspend compare my_lab.toml --policy chinchilla-rent --policy all-buy --replications 100 --workers 2
       labspend compare my_lab.toml --set demand.growth_per_year=4 --json > summary.json
+      labspend compare my_lab.toml --replications 10000 --out big --resume     # again and again, until it is done
+      labspend compare my_lab.toml --replications 10000 --shard 3/10 --out part-3
+      labspend compare my_lab.toml --replications 10000 --scheduler tcp://10.0.0.1:8786
     """
     study = read_study(scenario, overrides, seed, replications, policies)
-    command = str(click.get_current_context().obj)
-    with results_go_to(out, study.path.stem) as folder:
-        comparison = _compared(study, workers, shown=sys.stderr.isatty() and not quiet)
-        _saved(comparison, folder, command, study.text)
+    streamed = _streamed(study, keeps_paths, _shard(shard))
+    if resume and is_done(streamed, out):
+        click.echo(f"{out}: is finished.", err=True)
+        return
+    with study_goes_to(streamed, out, study.path.stem, resume=resume) as (placed, journal):
+        shown = sys.stderr.isatty() and not quiet
+        with (
+            crew(workers, cluster, scheduler) as (executor, n),
+            refusals(),
+            progress_bar("Comparing", shown=shown) as told,
+        ):
+            _live_on(placed, journal, workers=n, executor=executor, progress=told)
+        if shard is not None:
+            _shard_done(placed, journal, quiet=quiet)
+            return
+        comparison = _finished(placed, journal)
+    show_comparison(comparison, placed.folder, as_json=as_json, quiet=quiet)
+
+
+def show_comparison(comparison: Comparison, folder: Path, *, as_json: bool, quiet: bool) -> None:
+    """Say what came out, as the options ask for, and where the results are."""
+    from simulator.show.table import comparison_table, verdict
+
     if as_json:
         print_json(comparison.summary_records())
     elif quiet:
         click.echo(folder)
     else:
-        _print_table(comparison)
+        print_rich(comparison_table(comparison))
+        click.echo(verdict(comparison))
         click.echo(f"Results: {folder}")
 
 
-def _compared(study: Study, workers: int, shown: bool) -> Comparison:
-    from simulator.study.experiment import compare as compare_policies
+def _streamed(study: Study, keeps_paths: bool, shard: Shard) -> Streamed:
+    from simulator.study.streaming import Streamed
 
-    with refusals(), progress_bar("Comparing", shown=shown) as progress:
-        return compare_policies(
-            study.scenario,
-            study.policies,
-            replications=study.replications,
-            seed=study.seed,
-            workers=workers,
-            progress=progress,
-        )
+    return Streamed(
+        study.scenario,
+        study.policies,
+        study.seed,
+        study.replications,
+        Path(),
+        shard,
+        keeps_paths,
+        str(click.get_current_context().obj),
+        study.text,
+    )
 
 
-def _saved(comparison: Comparison, folder: Path, command: str, study_text: str) -> None:
+def _shard(text: str | None) -> Shard:
+    from simulator.study.identity import WHOLE
+    from simulator.study.shards import shard_of
+
+    try:
+        return WHOLE if text is None else shard_of(text)
+    except ValueError as error:
+        raise BadInput(f"--shard {error}") from None
+
+
+def _live_on(
+    study: Streamed, journal: Journal, *, workers: int, executor: Executor | None, progress: Progress | None
+) -> None:
+    from simulator.study.streaming import live_on
+
+    with refusals():
+        live_on(study, journal, workers=workers, executor=executor, progress=progress)
+
+
+def _finished(study: Streamed, journal: Journal) -> Comparison:
     from simulator.show.plots import save_plots
-    from simulator.study.store import save
+    from simulator.study.streaming import finish
 
-    save(comparison, folder, command=command, study_text=study_text, pictures=save_plots)
+    return finish(study, journal, save_plots)
 
 
-def _print_table(comparison: Comparison) -> None:
-    from simulator.show.table import comparison_table, verdict
+def _shard_done(study: Streamed, journal: Journal, *, quiet: bool) -> None:
+    from simulator.study.streaming import finish_shard
 
-    print_rich(comparison_table(comparison))
-    click.echo(verdict(comparison))
+    finish_shard(journal)
+    own = study.own_replications
+    told = f"Shard {study.shard}: worlds {own.start} to {own.stop - 1}, in {study.folder}. With all: labspend merge"
+    click.echo(study.folder if quiet else told)

@@ -15,6 +15,7 @@ from simulator.cli.compare import compare
 from simulator.cli.explain import explain
 from simulator.cli.foresight import foresight
 from simulator.cli.hand_check import laws
+from simulator.cli.merge import merge
 from simulator.cli.rent_or_buy import rent_or_buy
 from simulator.cli.said import Interrupted
 from simulator.cli.scenario_files import check, new
@@ -46,5 +47,5 @@ def labspend() -> None:
     """Simulate what an AI lab's compute costs, and compare the policies that decide it."""
 
 
-for _command in (compare, check, new, laws, explain, foresight, rent_or_buy, calibrate, catalog):
+for _command in (compare, merge, check, new, laws, explain, foresight, rent_or_buy, calibrate, catalog):
     labspend.add_command(_command)

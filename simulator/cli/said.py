@@ -115,16 +115,35 @@ def refusals() -> Iterator[None]:
 
 @contextmanager
 def progress_bar(what: str, *, shown: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on stderr, which a person is looking at; nothing in a pipe."""
+    """A bar on stderr, which a person is looking at, with rate and time left; nothing in a pipe."""
     if not shown:
         yield None
         return
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None, rate="")
+
+        def show(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, rate=_rate_said(bar.tasks[0].speed))
+
+        yield show
+
+
+def _rate_said(per_second: float | None) -> str:
+    """How fast it goes, in worlds per second, or per minute where that is easier to read."""
+    if not per_second:
+        return ""
+    return f"{per_second:.3g}/s" if per_second >= 1.0 else f"{60.0 * per_second:.2g}/min"
 
 
 def print_rich(table: Table) -> None:

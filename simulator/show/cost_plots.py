@@ -35,10 +35,10 @@ from simulator.show.style import (
     stack_legend,
 )
 from simulator.show.table import difference_percent, verdict
-from simulator.study.comparison import QUANTILES, Comparison
+from simulator.study.comparison import Comparison
+from simulator.study.daily import QUANTILES
 
 _LABEL_GAP = 0.052
-_MOST_POINTS = 500
 _TALLEST_FAN = 3.0
 """A 90 % band higher than this many times the highest median is cut off."""
 
@@ -103,9 +103,8 @@ def _fans(comparison: Comparison) -> tuple[FloatArray, FloatArray]:
 
     A very short run begins with nothing spent and is drawn at the end of each day, so that one day is a line.
     """
-    shown = _shown_days(comparison.n_days)
-    dates = as_dates(comparison.dates[shown])
-    fans = np.quantile(comparison.days.cumulative_cash_usd[:, :, shown], QUANTILES, axis=1).astype(np.float64)
+    dates = as_dates(comparison.dates[comparison.days.quantile_days])
+    fans = comparison.days.cumulative_cash_quantiles_usd
     if not is_short(comparison.n_days):
         return dates, fans
     return np.append(dates, dates[-1] + 1.0), np.concatenate([np.zeros((*fans.shape[:-1], 1)), fans], axis=-1)
@@ -117,12 +116,6 @@ def _least_shown(fans: FloatArray, net: FloatArray) -> float:
     early = medians[:, round(_EARLY * (medians.shape[1] - 1)) :]
     spent = early[early > 0.0]
     return 0.8 * min(float(spent.min()) if spent.size else np.inf, float(net.min()))
-
-
-def _shown_days(n_days: int) -> IntArray:
-    """Days close enough for the eye, the last one among them."""
-    step = n_days // _MOST_POINTS + 1
-    return np.arange(n_days - 1, -1, -step)[::-1]
 
 
 def _top(comparison: Comparison, fans: FloatArray, net: FloatArray) -> tuple[float, str]:

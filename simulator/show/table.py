@@ -219,7 +219,7 @@ def _caption(comparison: Comparison, rows: Sequence[SummaryRow]) -> Text:
         "Wins: part of the worlds in which no comparable policy is cheaper by 0.01 % or more; ties are split.",
         "GPUs used: GPU-hours with work allocated to them / GPU-hours held or rented.",
     ]
-    most = max((release.training_tokens_per_parameter for release in comparison.releases), default=0.0)
+    most = comparison.most_tokens_per_parameter()
     if most > _FITTED_TOKENS_PER_PARAMETER:
         lines.append(
             f"Up to {float(f'{most:.2g}'):,.0f} training tokens per parameter: far beyond the runs the loss law was "

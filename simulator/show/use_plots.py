@@ -9,7 +9,7 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 
 from simulator.lab.orders import Tenure
-from simulator.laws.units import DAYS_PER_WEEK, FloatArray
+from simulator.laws.units import FloatArray
 from simulator.show.money import percent
 from simulator.show.style import (
     INK,
@@ -27,6 +27,7 @@ from simulator.show.style import (
     stack_legend,
 )
 from simulator.study.comparison import Comparison
+from simulator.study.daily import block_days, block_means
 
 _LOG_FROM = 20.0
 """Demand that grows more than this many times is drawn on a logarithmic axis."""
@@ -42,7 +43,7 @@ def fleet(comparison: Comparison, ax: Axes | None = None, policy: str | None = N
     number = cheapest(comparison) if policy is None else comparison.policy_names.index(policy)
     gpus = comparison.days.gpus[number] / comparison.replications
     dates, step = _edges(_blocks_start(comparison.dates))
-    parts = ax.stackplot(dates, [_drawn(_block_means(row)) for row in gpus], labels=TENURE_LABELS, step=step)
+    parts = ax.stackplot(dates, [_drawn(block_means(row)) for row in gpus], labels=TENURE_LABELS, step=step)
     for at, part in enumerate(parts):
         look = part_look(at)
         part.set(facecolor=look.colour, hatch=look.hatch, edgecolor="white", linewidth=0.0)
@@ -60,9 +61,8 @@ def demand(comparison: Comparison, ax: Axes | None = None) -> Axes:
     ax = new_axes() if ax is None else ax
     dates, step = _edges(_blocks_start(comparison.dates))
     drawstyle: Literal["steps-post", "default"] = "default" if step is None else "steps-post"
-    asked = _drawn(_block_means(comparison.days.asked_tokens.astype(np.float64)))
-    p5, p25, p75, p95 = np.quantile(asked, (0.05, 0.25, 0.75, 0.95), axis=0)
-    mean = asked.mean(axis=0)
+    p5, p25, _, p75, p95 = _drawn(comparison.days.asked_quantiles_tokens)
+    mean = _drawn(block_means(comparison.days.asked_tokens / comparison.replications))
     ax.fill_between(dates, p5, p95, color=PETROFF[0], alpha=0.18, linewidth=0, step=step, label="asked, 90 % of worlds")
     ax.fill_between(
         dates, p25, p75, color=PETROFF[0], alpha=0.30, linewidth=0, step=step, label="asked, 50 % of worlds"
@@ -72,7 +72,7 @@ def demand(comparison: Comparison, ax: Axes | None = None) -> Axes:
     refusing = [number for number in np.argsort(share) if share[number] < _ALL_SERVED]
     for number in refusing:
         look = policy_look(int(number))
-        served = _drawn(_block_means(comparison.days.served_tokens[number] / comparison.replications))
+        served = _drawn(block_means(comparison.days.served_tokens[number] / comparison.replications))
         name = comparison.policy_names[number]
         label = f"served by {name}, mean"
         ax.plot(dates, served, color=look.colour, linestyle=look.dash, linewidth=2.2, drawstyle=drawstyle, label=label)
@@ -121,23 +121,10 @@ def _drawn(values: FloatArray) -> FloatArray:
     return np.concatenate([values, values[..., -1:]], axis=-1)
 
 
-def _block_days(n_days: int) -> int:
-    """Weeks where there are enough of them; days in a short run."""
-    return DAYS_PER_WEEK if n_days >= 10 * DAYS_PER_WEEK else 1
-
-
 def _blocks_start(dates: npt.NDArray[np.datetime64]) -> npt.NDArray[np.datetime64]:
-    block = _block_days(dates.size)
+    block = block_days(dates.size)
     return dates[: dates.size // block * block : block]
 
 
-def _block_means(by_day: FloatArray) -> FloatArray:
-    """Means over whole blocks of the last axis."""
-    block = _block_days(by_day.shape[-1])
-    whole = by_day[..., : by_day.shape[-1] // block * block]
-    means: FloatArray = whole.reshape(*whole.shape[:-1], -1, block).mean(axis=-1)
-    return means
-
-
 def _by_week(comparison: Comparison) -> str:
-    return ", averages by week" if _block_days(comparison.n_days) > 1 else ""
+    return ", averages by week" if block_days(comparison.n_days) > 1 else ""

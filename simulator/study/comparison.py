@@ -17,17 +17,17 @@ from simulator.lab.orders import Tenure
 from simulator.lab.policy import Policy
 from simulator.laws.units import FloatArray
 from simulator.study.commitments import CommitmentRow
+from simulator.study.daily import QUANTILES, DailySums
 from simulator.study.fleet_statement import FleetRow, fleet_rows
-from simulator.study.frames import frame, replications_frame
+from simulator.study.frames import CASH_COLUMNS, HOURS_COLUMNS, frame, replications_frame
 from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow
-from simulator.study.summary import DailySums, ReplicationRow
+from simulator.study.summary import ReplicationRow
 from simulator.world.scenario import Scenario
 
 SERVED_TOLERANCE = 0.001
 """Equal service: share of tokens served within 0.1 point of the baseline."""
 LATE_TOLERANCE_DAYS = 0.5
 """Equal service: no later than the baseline, on average over the worlds and to the whole day."""
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _SURE = 0.975
 _WORST = 0.05
 _ROUNDING = 1e-9
@@ -156,15 +156,15 @@ class Comparison:
         """A row per policy and tenure: GPU-hours, their cost and the price of each, means over worlds."""
         statement: list[FleetRow] = []
         for number, name in enumerate(self.policy_names):
-            rows = self.rows[number :: len(self.policies)]
-            account_usd = np.mean([row.account_usd for row in rows], axis=0)
-            held, used = np.mean([row.gpu_hours for row in rows], axis=0)
+            columns = np.stack([self.by_policy(column)[number] for column in (*CASH_COLUMNS, *HOURS_COLUMNS)], axis=1)
+            account_usd, gpu_hours = np.split(columns.mean(axis=0), [len(CASH_COLUMNS)])
+            held, used = gpu_hours.reshape(2, -1)
             statement += fleet_rows(name, account_usd, held, used)
         return frame(statement, FleetRow)
 
     @cached_property
     def daily_table(self) -> pd.DataFrame:
-        """A row per policy and day: quantiles of cumulative cash, means of all else."""
+        """A row per policy and day: quantiles of cumulative cash, on `quantile_days` alone, and means of all else."""
         return pd.concat([self._daily(number) for number in range(len(self.policies))], ignore_index=True)
 
     def summary(self) -> pd.DataFrame:
@@ -184,8 +184,11 @@ class Comparison:
 
     def mean_cumulative_cash_usd(self) -> FloatArray:
         """Money spent since the start, inventory left out, mean over worlds [policy, day]."""
-        mean: FloatArray = self.days.cumulative_cash_usd.mean(axis=1, dtype=np.float64)
-        return mean
+        return self.days.cumulative_cash_usd / self.replications
+
+    def most_tokens_per_parameter(self) -> float:
+        """Of any model trained, in training; 0 if none was."""
+        return max((release.training_tokens_per_parameter for release in self.releases), default=0.0)
 
     def difference_usd(self, policy: int, against: int = 0) -> FloatArray:
         """Paired difference of two policies' cost [replication]; rounding counts as no difference."""
@@ -289,13 +292,14 @@ class Comparison:
 
     def _daily(self, number: int) -> pd.DataFrame:
         days, worlds = self.days, self.replications
-        quantiles = np.quantile(days.cumulative_cash_usd[number], QUANTILES, axis=0)
+        quantiles = np.full((len(QUANTILES), self.n_days), np.nan)
+        quantiles[:, days.quantile_days] = days.cumulative_cash_quantiles_usd[:, number]
         columns: dict[str, Any] = {
             "policy": self.policies[number].name,
             "date": self.dates.astype("datetime64[s]"),
             **{f"cumulative_cash_p{q * 100:.0f}_usd": row for q, row in zip(QUANTILES, quantiles, strict=True)},
             "cumulative_cash_mean_usd": self.mean_cumulative_cash_usd()[number],
-            "asked_tokens": days.asked_tokens.mean(axis=0, dtype=np.float64),
+            "asked_tokens": days.asked_tokens / worlds,
             "served_tokens": days.served_tokens[number] / worlds,
             **{f"{tenure.value}_gpus": days.gpus[number, at] / worlds for at, tenure in enumerate(Tenure)},
             "owned_mw": days.owned_mw[number] / worlds,

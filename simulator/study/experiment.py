@@ -1,27 +1,18 @@
 """A study run: every policy in the same worlds, replication by replication, on as many processes as asked.
 
-Results are put in their place by replication number and added up in that order, so the bytes are the same for
-any number of workers and any size of chunk. A run is reduced to a `RunRecord` where it was lived, and let go.
+What comes of replications adds up the same in any order (`daily.DayTally`) or is kept in their order (`part.Lists`), so
+the bytes are the same for any number of workers and any size of chunk. A run is reduced to a `RunRecord` where it was
+lived, and a chunk to a `Part`.
 """
 
 from __future__ import annotations
 
 import gc
-import multiprocessing
-import os
-import signal
-import threading
-from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Executor
+from contextlib import closing
 from copy import deepcopy
-from dataclasses import dataclass
 from functools import lru_cache, partial
-from multiprocessing import resource_tracker
-from multiprocessing.connection import Connection
-from types import FrameType
 from typing import TYPE_CHECKING
 
 import cloudpickle
@@ -29,42 +20,23 @@ import numpy as np
 
 from simulator.lab.lab import Lab
 from simulator.lab.policy import Policy, default_policies
-from simulator.study.commitments import CommitmentRow
-from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow
-from simulator.study.summary import (
-    DailySums,
-    Float32Array,
-    ReplicationRow,
-    RunRecord,
-    record,
-)
+from simulator.study.part import Lived, Part
+from simulator.study.summary import record
+from simulator.study.workers import handed, pool, processes, signals_noted, spread
 from simulator.world.scenario import Scenario
 from simulator.world.world import realize
 
 if TYPE_CHECKING:
     from simulator.study.comparison import Comparison
 
+__all__ = ["compare", "live_parts", "live_replication", "processes"]
+
 Progress = Callable[[int, int], None]
 
-_LARGEST_CHUNK = 8
+_RUNS_PER_CHUNK = 64
 _CHUNKS_PER_WORKER = 8
-_CHUNKS_AHEAD = 2
-"""Chunks asked for ahead of the one that is waited for, per worker: what bounds memory."""
 _UNKNOWN_WORKERS = 64
 """How many workers a foreign executor is taken to have."""
-_LOOK_UP_SECONDS = 0.2
-_SIGNALLED = 128
-"""A shell's exit status for a process ended by a signal, less the signal's number."""
-
-
-@dataclass(frozen=True, slots=True)
-class Lived:
-    """One replication: every policy in the same world."""
-
-    replication: int
-    asked_tokens: Float32Array
-    """[day]"""
-    runs: tuple[RunRecord, ...]
 
 
 def compare(
@@ -92,7 +64,8 @@ def compare(
         Processes; 1 stays in this one. A script that asks for more must start under
         ``if __name__ == "__main__":``, as with any process pool.
     executor
-        Any executor of `concurrent.futures`, in place of `workers`; it is left running.
+        Any executor of `concurrent.futures`, in place of processes of our own; it is left running. `workers` may
+        then say how many it has.
     chunk_size
         Replications per piece of work; never changes a result.
     progress
@@ -106,20 +79,45 @@ def compare(
     ['chinchilla-rent', 'overtrain-rent']
     """
     chosen = tuple(default_policies() if policies is None else policies)
-    _check(chosen, replications, workers, chunk_size)
-    n_workers = min(workers, replications) if executor is None else _UNKNOWN_WORKERS
-    chunks = _chunks(replications, n_workers, chunk_size)
-    collected = _Collected(scenario, chosen, seed, replications)
-    with closing(_live(scenario, chosen, seed, chunks, n_workers, executor)) as finished:
-        for done in finished:
-            for lived in done:
-                collected.add(lived)
+    check_study(chosen, replications, workers, chunk_size)
+    whole = Part.empty(scenario, chosen)
+    parts = live_parts(
+        scenario, chosen, seed, range(replications), workers=workers, executor=executor, chunk_size=chunk_size
+    )
+    with closing(parts) as finished:
+        for part in finished:
+            whole.merge(part)
             if progress is not None:
-                progress(collected.n_done, replications)
-    return collected.comparison()
+                progress(whole.n_done, replications)
+    return _comparison(scenario, chosen, seed, whole)
 
 
-def _check(policies: tuple[Policy, ...], replications: int, workers: int, chunk_size: int | None) -> None:
+def _comparison(scenario: Scenario, policies: tuple[Policy, ...], seed: int, whole: Part) -> Comparison:
+    from simulator.study.comparison import Comparison
+
+    lists = whole.lists
+    return Comparison(
+        scenario,
+        policies,
+        seed,
+        whole.n_done,
+        tuple(lists.rows),
+        tuple(lists.releases),
+        tuple(lists.orders),
+        tuple(lists.replans),
+        tuple(lists.commitments),
+        whole.days.sums(),
+    )
+
+
+def check_study(policies: tuple[Policy, ...], replications: int, workers: int, chunk_size: int | None) -> None:
+    """Refuse what cannot be compared.
+
+    Raises
+    ------
+    ValueError
+        Saying which argument is wrong.
+    """
     names = [policy.name for policy in policies]
     twice = sorted({name for name in names if names.count(name) > 1})
     if not names:
@@ -131,10 +129,11 @@ def _check(policies: tuple[Policy, ...], replications: int, workers: int, chunk_
             raise ValueError(f"{what}: must be at least 1 (got {number})")
 
 
-def _chunks(replications: int, workers: int, size: int | None) -> list[range]:
+def _chunks(replications: range, workers: int, size: int | None, n_policies: int) -> list[range]:
     if size is None:
-        size = min(max(replications // (workers * _CHUNKS_PER_WORKER), 1), _LARGEST_CHUNK)
-    return [range(first, min(first + size, replications)) for first in range(0, replications, size)]
+        largest = max(_RUNS_PER_CHUNK // n_policies, 1)
+        size = min(max(len(replications) // (workers * _CHUNKS_PER_WORKER), 1), largest)
+    return [replications[first : first + size] for first in range(0, len(replications), size)]
 
 
 # One replication, wherever it is lived ------------------------------------------------------------------------
@@ -156,24 +155,18 @@ def live_replication(scenario: Scenario, policies: Sequence[Policy], seed: int, 
     return Lived(replication, asked, tuple(runs))
 
 
-def live_chunk(packed: bytes, seed: int, chunk: range) -> list[Lived]:
+def live_chunk(packed: bytes, seed: int, keeps_paths: bool, chunk: range) -> Part:
     """The work of one worker: some replications of a packed study."""
     scenario, policies = _unpacked(packed)
-    return [live_replication(scenario, policies, seed, replication) for replication in chunk]
+    part = Part.empty(scenario, policies, keeps_paths=keeps_paths)
+    for replication in chunk:
+        part.add(live_replication(scenario, policies, seed, replication))
+    return part
 
 
-def _live_chunk_here(seed: int, chunk: range) -> list[Lived]:
+def _live_chunk_here(seed: int, keeps_paths: bool, chunk: range) -> Part:
     """The same in a worker of our own, which was handed the study when it started."""
-    return live_chunk(_handed.packed, seed, chunk)
-
-
-class _Handed:
-    """The study a worker process was started for."""
-
-    packed = b""
-
-
-_handed = _Handed()
+    return live_chunk(handed(), seed, keeps_paths, chunk)
 
 
 @lru_cache(maxsize=1)
@@ -186,181 +179,30 @@ def _unpacked(packed: bytes) -> tuple[Scenario, tuple[Policy, ...]]:
 # Many replications --------------------------------------------------------------------------------------------
 
 
-def _live(
+def live_parts(
     scenario: Scenario,
     policies: tuple[Policy, ...],
     seed: int,
-    chunks: list[range],
-    workers: int,
-    executor: Executor | None,
-) -> Generator[list[Lived], None, None]:
-    """Chunks of finished replications, in order."""
-    if executor is None and workers == 1:
-        for replication in (number for chunk in chunks for number in chunk):
-            yield [live_replication(scenario, policies, seed, replication)]
+    replications: range,
+    *,
+    workers: int = 1,
+    executor: Executor | None = None,
+    chunk_size: int | None = None,
+    keeps_paths: bool = False,
+) -> Generator[Part, None, None]:
+    """Live these replications, and give back what came of them in parts, in order. Parameters as for `compare`."""
+    if executor is None and min(workers, len(replications)) <= 1:
+        for replication in replications:
+            part = Part.empty(scenario, policies, keeps_paths=keeps_paths)
+            part.add(live_replication(scenario, policies, seed, replication))
+            yield part
         return
     packed = cloudpickle.dumps((scenario, policies))
-    with _signals_noted() as noted:
+    n_workers = _UNKNOWN_WORKERS if executor is not None and workers == 1 else min(workers, len(replications))
+    chunks = _chunks(replications, n_workers, chunk_size, len(policies))
+    with signals_noted() as noted:
         if executor is not None:
-            yield from _spread(executor, partial(live_chunk, packed, seed), chunks, workers, noted)
+            yield from spread(executor, partial(live_chunk, packed, seed, keeps_paths), chunks, n_workers, noted)
             return
-        with _pool(workers, packed) as pool:
-            yield from _spread(pool, partial(_live_chunk_here, seed), chunks, workers, noted)
-
-
-def _spread(
-    executor: Executor, live: Callable[[range], list[Lived]], chunks: list[range], workers: int, noted: _Noted
-) -> Iterator[list[Lived]]:
-    """Keep every worker busy, a few chunks ahead of the one waited for."""
-    waiting: deque[Future[list[Lived]]] = deque()
-    try:
-        for chunk in chunks:
-            waiting.append(_submitted(executor, live, chunk))
-            if len(waiting) >= workers * _CHUNKS_AHEAD:
-                yield _finished(waiting.popleft(), noted)
-        while waiting:
-            yield _finished(waiting.popleft(), noted)
-    except BrokenProcessPool:
-        raise RuntimeError(
-            "a worker process ended before its work was done: it was killed, ran out of memory, or the script "
-            'that called compare() has no `if __name__ == "__main__":`'
-        ) from None
-    finally:
-        for future in waiting:
-            future.cancel()
-
-
-def _finished(future: Future[list[Lived]], noted: _Noted) -> list[Lived]:
-    """Wait for a chunk, looking up now and then for a signal."""
-    while not wait([future], timeout=_LOOK_UP_SECONDS).done:
-        noted.obey()
-    noted.obey()
-    return future.result()
-
-
-def _submitted(executor: Executor, live: Callable[[range], list[Lived]], chunk: range) -> Future[list[Lived]]:
-    """A worker started in here inherits that Ctrl-C is held back until it has learnt to ignore it."""
-    if not hasattr(signal, "pthread_sigmask"):
-        return executor.submit(live, chunk)
-    resource_tracker.ensure_running()  # which would lift the hold, were it started later
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        return executor.submit(live, chunk)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextmanager
-def processes(workers: int) -> Iterator[Executor | None]:
-    """Worker processes for many studies (`executor=`) that end with the last; None, which is this process, for one."""
-    if workers == 1:
-        yield None
-        return
-    with _pool(workers, b"") as pool:
-        yield pool
-
-
-@contextmanager
-def _pool(workers: int, packed: bytes) -> Iterator[Executor]:
-    """Worker processes that finish their chunk and leave when the study ends or gives up, or is no more."""
-    context = multiprocessing.get_context("spawn")
-    listening, line = context.Pipe(duplex=False)
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=(listening, packed))
-    try:
-        yield pool
-    finally:
-        pool.shutdown(cancel_futures=True)
-        line.close()
-        listening.close()
-
-
-def _start_worker(listening: Connection, packed: bytes) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _handed.packed = packed
-    threading.Thread(target=_leave_when_alone, args=(listening,), daemon=True).start()
-
-
-def _leave_when_alone(listening: Connection) -> None:
-    """Nobody ever speaks on this line: it ends when the study does, or when its process is no more."""
-    try:
-        listening.recv()
-    except (EOFError, OSError):
-        os._exit(1)
-
-
-class _Noted:
-    """Ctrl-C and SIGTERM, noted when they come and obeyed where nothing is half done."""
-
-    def __init__(self) -> None:
-        self.number: int | None = None
-
-    def note(self, number: int, _: FrameType | None) -> None:
-        """What the signal does: nothing yet."""
-        self.number = number
-
-    def obey(self) -> None:
-        """Give up if a signal has come."""
-        if self.number == signal.SIGINT:
-            raise KeyboardInterrupt
-        if self.number is not None:
-            raise SystemExit(_SIGNALLED + self.number)
-
-
-@contextmanager
-def _signals_noted() -> Iterator[_Noted]:
-    """Note Ctrl-C and SIGTERM, only where nobody else handles them."""
-    noted, before = _Noted(), {}
-    if threading.current_thread() is threading.main_thread():
-        for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
-            if signal.getsignal(number) is usual:
-                before[number] = signal.signal(number, noted.note)
-    try:
-        yield noted
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-class _Collected:
-    """What has been lived so far, each replication in its place; sums are taken in order of replication."""
-
-    def __init__(self, scenario: Scenario, policies: tuple[Policy, ...], seed: int, replications: int) -> None:
-        self.scenario, self.policies, self.seed, self.replications = scenario, policies, seed, replications
-        self.days = DailySums.empty(len(policies), replications, scenario.calendar.horizon_days)
-        self.rows: list[ReplicationRow] = []
-        self.releases: list[ReleaseRow] = []
-        self.orders: list[OrderRow] = []
-        self.replans: list[ReplanRow] = []
-        self.commitments: list[CommitmentRow] = []
-        self.n_done = 0
-
-    def add(self, lived: Lived) -> None:
-        """Take in the next replication."""
-        self.days.asked_tokens[lived.replication] = lived.asked_tokens
-        for number, (policy, run) in enumerate(zip(self.policies, lived.runs, strict=True)):
-            self.days.add(number, lived.replication, run.days)
-            self.rows.append(
-                ReplicationRow(policy.name, lived.replication, run.summary, run.account_usd, run.gpu_hours)
-            )
-            self.releases += run.releases
-            self.orders += run.orders
-            self.replans += run.replans
-            self.commitments += run.commitments
-        self.n_done += 1
-
-    def comparison(self) -> Comparison:
-        """All of it, as tables."""
-        from simulator.study.comparison import Comparison
-
-        return Comparison(
-            self.scenario,
-            self.policies,
-            self.seed,
-            self.replications,
-            tuple(self.rows),
-            tuple(self.releases),
-            tuple(self.orders),
-            tuple(self.replans),
-            tuple(self.commitments),
-            self.days,
-        )
+        with pool(n_workers, packed) as ours:
+            yield from spread(ours, partial(_live_chunk_here, seed, keeps_paths), chunks, n_workers, noted)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
+from simulator.study.csv_cells import write_csv
 from simulator.study.foresight import ForecastRow, Foresight, InformationRow, Range, UncertaintyRow
-from simulator.study.store import write_csv
 
 FORECASTS, INFORMATION, UNCERTAINTY = "forecasts.csv", "information.csv", "uncertainty.csv"
 

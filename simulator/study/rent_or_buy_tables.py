@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import fields
 from pathlib import Path
 
+from simulator.study.csv_cells import write_csv
 from simulator.study.foresight_tables import flat
 from simulator.study.rent_or_buy_answers import Answers, BaseRow, HeatCell, TornadoRow
-from simulator.study.store import write_csv
 from simulator.study.tenure_costs import PaybackRow, TenureRow
 
 TENURES, PAYBACKS = "tenures.csv", "paybacks.csv"

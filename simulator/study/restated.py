@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import get_args
 
@@ -12,6 +13,7 @@ from pydantic import BaseModel
 from simulator.lab.policy import Policy, PolicyInputs
 from simulator.study.comparison import Comparison
 from simulator.study.files import StudyInputs, study_toml
+from simulator.world.scenario import Scenario
 
 _PARTS = tuple(part.name for part in fields(Policy) if part.name != "name")
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -19,12 +21,15 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 def study_text_of(comparison: Comparison) -> str:
     """The study as TOML; a policy that is hand-written in Python is told in a comment, which no file can hold."""
-    declared = {policy.name: _declared(policy) for policy in comparison.policies}
+    return study_text(comparison.scenario, comparison.policies, comparison.seed, comparison.replications)
+
+
+def study_text(scenario: Scenario, policies: Sequence[Policy], seed: int, replications: int) -> str:
+    """The same, before anything is compared."""
+    declared = {policy.name: _declared(policy) for policy in policies}
     tables = tuple(inputs for inputs in declared.values() if inputs is not None)
-    text = study_toml(
-        comparison.scenario, StudyInputs(seed=comparison.seed, replications=comparison.replications), tables
-    )
-    by_hand = [policy for policy in comparison.policies if declared[policy.name] is None]
+    text = study_toml(scenario, StudyInputs(seed=seed, replications=replications), tables)
+    by_hand = [policy for policy in policies if declared[policy.name] is None]
     if not by_hand:
         return text
     told = ["These policies were hand-written in Python, and are not among the tables below:"]

@@ -27,6 +27,7 @@ Float32Array = npt.NDArray[np.float32]
 
 _LAST_DAYS = 28
 _NOTHING = 1e-9
+_SINGLE_ROUNDING = 1e-6
 
 _RENTED = [at for at, tenure in enumerate(Tenure) if tenure in (Tenure.ON_DEMAND, Tenure.SPOT)]
 
@@ -127,51 +128,14 @@ class ReplicationRow:
     account_usd: FloatArray
     gpu_hours: FloatArray
     """[held, used; tenure]"""
+    break_even_day: float
+    """From when on this policy has spent no more than the baseline for good; NaN if never, or if always so."""
 
 
-@dataclass(frozen=True, slots=True)
-class DailySums:
-    """The days of many runs: paths where quantiles are wanted, sums over replications elsewhere.
-
-    Paths take four bytes a day: 51 MB for 7 policies, 1,000 replications and 5 years. Sums do not grow.
-    """
-
-    asked_tokens: Float32Array
-    """[replication, day]; all policies of a replication are asked the same."""
-    cumulative_cash_usd: Float32Array
-    """[policy, replication, day]"""
-    cash_usd: FloatArray
-    """Sum over replications [policy, account, day]."""
-    economic_usd: FloatArray
-    """Sum over replications [policy, use, day]."""
-    gpus: FloatArray
-    """Sum over replications [policy, tenure, day]."""
-    owned_mw: FloatArray
-    """Sum over replications [policy, day]."""
-    served_tokens: FloatArray
-    """Sum over replications [policy, day]."""
-
-    @staticmethod
-    def empty(n_policies: int, n_replications: int, n_days: int) -> DailySums:
-        """Nothing lived yet."""
-        return DailySums(
-            np.zeros((n_replications, n_days), dtype=np.float32),
-            np.zeros((n_policies, n_replications, n_days), dtype=np.float32),
-            np.zeros((n_policies, len(Account), n_days)),
-            np.zeros((n_policies, len(Use), n_days)),
-            np.zeros((n_policies, len(Tenure), n_days)),
-            np.zeros((n_policies, n_days)),
-            np.zeros((n_policies, n_days)),
-        )
-
-    def add(self, policy: int, replication: int, days: RunDays) -> None:
-        """Take in one run; sums depend on the order of replications in their last bits."""
-        self.cumulative_cash_usd[policy, replication] = days.cumulative_cash_usd
-        self.cash_usd[policy] += days.cash_usd
-        self.economic_usd[policy] += days.economic_usd
-        self.gpus[policy] += days.gpus
-        self.owned_mw[policy] += days.owned_mw
-        self.served_tokens[policy] += days.served_tokens
+def break_even_day(spent_usd: Float32Array, baseline_usd: Float32Array) -> float:
+    """First day from which a path of cumulative cash stays at or below another's, having been above it; or NaN."""
+    dearer = np.flatnonzero(spent_usd > baseline_usd + _SINGLE_ROUNDING * np.abs(baseline_usd))
+    return float(dearer[-1] + 1) if dearer.size and dearer[-1] < spent_usd.size - 1 else float("nan")
 
 
 def record(run: Run) -> RunRecord:

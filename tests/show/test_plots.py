@@ -52,7 +52,7 @@ def test_cumulative_cost_has_a_fan_and_a_ring_per_policy(comparison: Comparison)
     lines = {str(line.get_label()): line for line in ax.lines if not str(line.get_label()).startswith("_")}
     assert list(lines) == ["rent", "overtrain", "buy", "capped"]
     for number, line in enumerate(lines.values()):
-        median = np.median(comparison.days.cumulative_cash_usd[number], axis=0)
+        median = comparison.days.cumulative_cash_quantiles_usd[2, number]
         assert np.allclose(np.asarray(line.get_ydata(), dtype=float), median)
     assert len([found for found in ax.collections if isinstance(found, PolyCollection)]) == 2 * 4
     rings = [float(np.asarray(line.get_ydata())[0]) for line in ax.lines if line.get_marker() == "o"]
@@ -161,7 +161,7 @@ def test_policies_far_apart_are_drawn_on_a_log_axis(comparison: Comparison) -> N
     ax = cumulative_cost(far_apart(comparison))
     assert ax.get_yscale() == "log"
     assert ax.get_ylabel() == "money spent since the start [USD, log scale]"
-    assert 0.0 < ax.get_ylim()[0] <= comparison.days.cumulative_cash_usd[:, :, 15].min()
+    assert 0.0 < ax.get_ylim()[0] <= comparison.days.cumulative_cash_quantiles_usd[0, :, 15].min()
     assert cumulative_cost(comparison).get_yscale() == "linear"
     figure = ax.get_figure(root=True)
     assert isinstance(figure, Figure)

@@ -1,0 +1,67 @@
+"""A comparison whose rows are in a folder and not in memory: it is read as tables and pictures need it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+
+from simulator.laws.units import FloatArray
+from simulator.study.commitments import CommitmentRow
+from simulator.study.comparison import Comparison
+from simulator.study.csv_cells import read_csv
+from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow
+from simulator.study.store import COMMITMENTS, ORDERS, RELEASES, REPLANS, REPLICATIONS
+
+_ROWS_AT_ONCE = 50_000
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedComparison(Comparison):
+    """The same answers as a comparison in memory; its lists of rows are empty, and its tables are files."""
+
+    folder: Path
+
+    @cached_property
+    def replications_table(self) -> pd.DataFrame:
+        """A row per replication and policy."""
+        return pd.read_parquet(self.folder / REPLICATIONS)
+
+    @cached_property
+    def releases_table(self) -> pd.DataFrame:
+        """A row per replication, policy and run towards a release."""
+        return read_csv(self.folder / RELEASES, ReleaseRow)
+
+    @cached_property
+    def orders_table(self) -> pd.DataFrame:
+        """A row per replication, policy and commitment."""
+        return read_csv(self.folder / ORDERS, OrderRow)
+
+    @cached_property
+    def commitments_table(self) -> pd.DataFrame:
+        """A row per replication, policy, day of looking and year."""
+        return read_csv(self.folder / COMMITMENTS, CommitmentRow)
+
+    @cached_property
+    def replans_table(self) -> pd.DataFrame:
+        """A row per replication, policy and change of course; none where no policy may change course."""
+        path = self.folder / REPLANS
+        return read_csv(path, ReplanRow) if path.exists() else super().replans_table
+
+    def by_policy(self, column: str) -> FloatArray:
+        """One scalar of every run [policy, replication]."""
+        table = pq.read_table(self.folder / REPLICATIONS, columns=[column])
+        flat = np.asarray(table.column(column), dtype=np.float64)
+        return flat.reshape(self.replications, len(self.policies)).T
+
+    def most_tokens_per_parameter(self) -> float:
+        """Of any model trained, in training; 0 if none was."""
+        column = "training_tokens_per_parameter"
+        read: Iterator[Any] = pd.read_csv(self.folder / RELEASES, usecols=[column], chunksize=_ROWS_AT_ONCE)
+        return max((float(rows[column].max()) for rows in read if len(rows)), default=0.0)

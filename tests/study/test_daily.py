@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from small_study import BUY, RENT, growing_lab
+
+from simulator.lab.lab import simulate
+from simulator.lab.orders import Tenure
+from simulator.study.comparison import Comparison
+from simulator.study.daily import QUANTILES, quantile_days
+from simulator.study.experiment import compare
+from simulator.study.summary import break_even_day
+
+WORLDS, DAYS = 6, 620
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    return compare(growing_lab(DAYS), (RENT, BUY), replications=WORLDS)
+
+
+@pytest.mark.parametrize(("n_days", "step"), [(1, 1), (500, 1), (501, 2), (1826, 4), (3652, 8)])
+def test_quantiles_are_known_on_at_most_500_days_and_the_last(n_days: int, step: int) -> None:
+    days = quantile_days(n_days)
+    assert days[-1] == n_days - 1
+    assert set(np.diff(days)) <= {step}
+    assert 0 <= days[0] < step
+    assert days.size <= 500
+
+
+def test_days_are_those_of_runs_lived_one_by_one(comparison: Comparison) -> None:
+    days = comparison.days
+    for number, policy in enumerate((RENT, BUY)):
+        runs = [simulate(comparison.scenario, policy, 1, world) for world in range(WORLDS)]
+        spent = np.array([np.cumsum(run.books.cash_usd[:, :12].sum(axis=1)) for run in runs])
+        np.testing.assert_allclose(comparison.mean_cumulative_cash_usd()[number], spent.mean(axis=0), rtol=1e-6)
+        true = np.quantile(spent, QUANTILES, axis=0)[:, quantile_days(DAYS)]
+        np.testing.assert_allclose(days.cumulative_cash_quantiles_usd[:, number], true, rtol=0.005, atol=1e-3)
+        owned = np.mean([run.used.owned_gpus.sum(axis=0) for run in runs], axis=0)
+        np.testing.assert_allclose(days.gpus[number, list(Tenure).index(Tenure.OWNED)] / WORLDS, owned, rtol=1e-6)
+        served = np.mean([run.used.served_tokens for run in runs], axis=0)
+        np.testing.assert_allclose(days.served_tokens[number] / WORLDS, served, rtol=1e-6)
+    asked = np.array([run.used.asked_tokens for run in runs])
+    weeks = asked[:, : DAYS // 7 * 7].reshape(WORLDS, -1, 7).mean(axis=-1)
+    np.testing.assert_allclose(days.asked_quantiles_tokens, np.quantile(weeks, QUANTILES, axis=0), rtol=0.005)
+    np.testing.assert_allclose(days.asked_tokens / WORLDS, asked.mean(axis=0), rtol=1e-6)
+
+
+def test_daily_parquet_has_quantiles_on_those_days_alone(comparison: Comparison) -> None:
+    table = comparison.daily_table.query("policy == 'buy'").reset_index(drop=True)
+    known = table["cumulative_cash_p50_usd"].notna()
+    assert np.flatnonzero(known).tolist() == quantile_days(DAYS).tolist()
+    assert table.drop(columns=[name for name in table if "_p" in name]).notna().all(axis=None)
+
+
+@pytest.mark.parametrize(
+    ("spent", "day"),
+    [([2, 3, 3, 4], 2), ([0, 3, 2, 4], 2), ([0, 1, 2, 3], np.nan), ([2, 3, 4, 5], np.nan), ([2, 1, 4, 4], 3)],
+)
+def test_break_even_by_hand(spent: list[float], day: float) -> None:
+    found = break_even_day(np.array(spent, dtype=np.float32), np.array([1, 2, 3, 4], dtype=np.float32))
+    assert found == pytest.approx(day, nan_ok=True)
+
+
+def test_the_baseline_breaks_even_with_nobody(comparison: Comparison) -> None:
+    table = comparison.replications_table
+    assert table.loc[table["policy"] == "rent", "break_even_day"].isna().all()
