@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from simulator.lab.forecast import Forecast
-from simulator.lab.leases import Base, Bound, bound_as
+from simulator.lab.leases import Base, Bound
 from simulator.lab.need import FINEST, Need, sampled, typical_spread
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Buy, Order
@@ -87,12 +87,7 @@ class Ladder(Procurement):
         need = Need.on(observation, forecast, days, owned_usd_per_gpu_hour(observation))
         if need is None:
             return None
-        leases = [
-            Bound(lease.accelerator, lease.gpus, lease.first_day, lease.end_day)
-            for lease in observation.fleet.leases(observation.day)
-        ]
-        need = need._replace(committed=need.committed - bound_as(need, leases, days))
-        short = need.short_of(self.owned_quantile, np.asarray(observation.scenario.planned_profile.factors))
+        short = need.without_leases().short_of(self.owned_quantile, np.asarray(observation.scenario.planned_profile.factors))
         gpus = with_spares(observation, short)
         if gpus < self.least_gpus:
             return None

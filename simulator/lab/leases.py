@@ -88,7 +88,7 @@ class Base:
         need = Need.on(observation, forecast, days, observation.on_demand_usd_per_gpu_hour * (1.0 - discount))
         if need is None:
             return None
-        return need._replace(committed=need.committed + bound_as(need, counted, days))
+        return need._replace(leased=need.leased + bound_as(need, counted, days))
 
 
 def _end_day(lease: Lease) -> int:
@@ -97,8 +97,8 @@ def _end_day(lease: Lease) -> int:
 
 def bound_as(need: Need, counted: Sequence[Bound], days: IntArray) -> FloatArray:
     """GPUs counted on, in GPUs of the kind that is needed [day]."""
-    held = np.zeros(days.size)
-    for bound in counted:
-        there = (days >= bound.first_day) & (days < bound.end_day)
-        held += bound.gpus / need.hours_for_one[bound.accelerator] * there
-    return held
+    if not counted:
+        return np.zeros(days.size)
+    kinds, gpus, first_days, end_days = (np.array(column) for column in zip(*counted, strict=True))
+    there = (days >= first_days[:, np.newaxis]) & (days < end_days[:, np.newaxis])
+    return (gpus / need.hours_for_one[kinds]) @ there

@@ -21,13 +21,13 @@ FINEST = 0.5 / (HOURS * _ERRORS_PER_HOUR)
 
 
 def _errors() -> FloatArray:
-    """Standard normal errors of equal chance for each hour of a day [hour, error].
+    """Standard normal errors of equal chance for each hour of a day, hour by hour [hour and error].
 
     Every hour has eight of its own, so that a day's 192 are as fine as if they were one hour's.
     """
     hours = (7 * np.arange(HOURS) % HOURS + 0.5) / HOURS
     chances = (np.arange(_ERRORS_PER_HOUR) + hours[:, np.newaxis]) / _ERRORS_PER_HOUR
-    return np.array([[NormalDist().inv_cdf(chance) for chance in row] for row in chances.tolist()])
+    return np.array([NormalDist().inv_cdf(chance) for chance in chances.reshape(-1).tolist()])
 
 
 _ERRORS = _errors()
@@ -41,9 +41,21 @@ class Need(NamedTuple):
     """Expected mean of each day."""
     spread: FloatArray
     """Sd of the log of each day's mean."""
-    committed: FloatArray
+    owned: FloatArray
+    """Committed already: those owned or on order that will work ..."""
+    leased: FloatArray
+    """... and those leased."""
     hours_for_one: FloatArray
     """Hours of each kind that do the work of one hour of this kind."""
+
+    def without_leases(self) -> Need:
+        """The same for a need that leases do not count for: they run out."""
+        return self._replace(leased=np.zeros_like(self.leased))
+
+    @property
+    def committed(self) -> FloatArray:
+        """All that is committed already."""
+        return self.owned + self.leased
 
     @staticmethod
     def on(observation: Observation, forecast: Forecast, days: IntArray, price: FloatArray) -> Need | None:
@@ -60,21 +72,26 @@ class Need(NamedTuple):
         if not isfinite(usd_per_token[accelerator]):
             return None
         tokens, spread = forecast.ahead(observation, days)
-        committed = observation.fleet.committed_as(seconds[accelerator] / seconds, days)
+        worth, fleet = seconds[accelerator] / seconds, observation.fleet
         gpus = tokens * (seconds[accelerator] / SECONDS_PER_DAY)
-        return Need(accelerator, gpus, spread, committed, seconds / seconds[accelerator])
+        owned, leased = fleet.owned_as(worth, days), fleet.leased_as(worth, days)
+        return Need(accelerator, gpus, spread, owned, leased, seconds / seconds[accelerator])
 
     def short_of(self, quantile: float, hour_factors: FloatArray) -> float:
         """GPUs lacking for this share of all hours, over the days and over the errors a forecast may make [GPUs]."""
-        short = self.gpus[:, np.newaxis] * hour_factors - self.committed[:, np.newaxis]
-        if self.spread.any():
-            spread = self.spread[:, np.newaxis, np.newaxis]
-            errors = np.exp(spread * (_ERRORS - spread / 2.0))
-            errors *= self.gpus[:, np.newaxis, np.newaxis] * hour_factors[:, np.newaxis]
-            errors -= self.committed[:, np.newaxis, np.newaxis]
-            short = errors  # made in place: this is where a review spends its time
-        rank = int(quantile * (short.size - 1))
-        return float(np.partition(short.reshape(-1), rank)[rank])
+        spread, committed = self.spread[:, np.newaxis], self.committed[:, np.newaxis]
+        if spread.any():  # made in place: this is where a review spends its time
+            short = spread * _ERRORS
+            short -= spread * spread / 2.0
+            np.exp(short, out=short)
+            short *= self.gpus[:, np.newaxis]
+            short *= hour_factors.repeat(_ERRORS_PER_HOUR)
+            short -= committed
+        else:
+            short = self.gpus[:, np.newaxis] * hour_factors - committed
+        short, rank = short.reshape(-1), int(quantile * (short.size - 1))
+        short.partition(rank)
+        return float(short[rank])
 
 
 def days_of(first_day: int, span_days: int) -> IntArray:
