@@ -40,9 +40,11 @@ class BreakEven(Procurement):
         """Order the GPUs beyond those committed that break even."""
         arrival, life = arrival_day(observation), _life_days(observation)
         owned = owned_usd_per_gpu_hour(observation)
-        need = Need.on(observation, forecast, sampled(arrival, life), owned)
+        days = sampled(arrival, life)
+        need = Need.on(observation, forecast, days, owned)
         if need is None:
             return []
+        need = need.beside_leases(observation, days)
         rent = float((observation.rents_ahead(arrival, life) * need.hours_for_one).min())
         least = self.safety * _break_even(float(owned[need.accelerator]), rent)
         hours = np.asarray(observation.scenario.planned_profile.factors)

@@ -28,6 +28,8 @@ class Fleet:
         self.purchases: list[Purchase] = []
         """Delivered, sold or still to come."""
         self.leases: list[Lease] = []
+        self.open_leases: list[Lease] = []
+        """Of all that were signed, those that have not ended."""
         self.working_share = working_share
         self._owned, self._leased = Schedule(n_accelerators), Schedule(n_accelerators)
 
@@ -117,6 +119,7 @@ class Fleet:
     def sign(self, lease: Lease) -> None:
         """A reserved term is agreed on: a debt from now on, whenever it begins."""
         self.leases.append(lease)
+        self.open_leases.append(lease)
         self.commit(lease, max(lease.first_day, 0))
 
     def begin(self, lease: Lease) -> None:
@@ -129,6 +132,7 @@ class Fleet:
         """A reserved term is over."""
         self.reserved[lease.accelerator].add(lease.end_day, -lease.gpus)
         self.lease_usd_per_day[lease.accelerator].add(lease.end_day, -lease.usd_per_day)
+        self.open_leases.remove(lease)
 
 
 class Holdings:
@@ -145,7 +149,7 @@ class Holdings:
 
     def leases(self, day: int) -> list[Lease]:
         """Those signed that end after a day, whether they have begun or not."""
-        return [lease for lease in self._fleet.leases if lease.end_day > day]
+        return [lease for lease in self._fleet.open_leases if lease.end_day > day]
 
     @property
     def working_share(self) -> float:

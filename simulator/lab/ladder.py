@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Annotated, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ from simulator.lab.leases import Base, Bound
 from simulator.lab.need import FINEST, Need, sampled, typical_spread
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Buy, Order
-from simulator.lab.procurement import PlanningPrice, Procurement, arrival_day, owned_usd_per_gpu_hour, with_spares
+from simulator.lab.procurement import PlanningPrice, Procurement, arrival_day, owned_usd_per_gpu_hour, with_spares, working_gpus
 from simulator.laws.uncertain_load import UncertainLoad
 from simulator.laws.units import DAYS_PER_YEAR
 from simulator.world.inputs import Misplaced, Share
@@ -87,10 +88,11 @@ class Ladder(Procurement):
         need = Need.on(observation, forecast, days, owned_usd_per_gpu_hour(observation))
         if need is None:
             return None
-        short = need.without_leases().short_of(self.owned_quantile, np.asarray(observation.scenario.planned_profile.factors))
-        gpus = with_spares(observation, short)
-        if gpus < self.least_gpus:
+        hours = np.asarray(observation.scenario.planned_profile.factors)
+        short = need.short_of(self.owned_quantile, hours, working_gpus(observation, self.least_gpus))
+        if short == -inf:
             return None
+        gpus = with_spares(observation, short)
         reason = f"all but {self.owned_quantile:.0%} of hours from day {arrival} on need it"
         return Buy(need.accelerator, gpus, reason)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from simulator.lab.forecast import Forecast
-from simulator.lab.need import Need, sampled, whole_gpus
+from simulator.lab.need import ROUNDING, Need, sampled, whole_gpus
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Lease, Reserve
 from simulator.laws.units import FloatArray, IntArray
@@ -58,12 +59,10 @@ class Base:
         """
         counted, today = [*ordered], observation.day
         next_review = today + self.review_days
-        held = sorted(observation.fleet.leases(today), key=lambda lease: lease.end_day)
-        counted += [
-            Bound(lease.accelerator, lease.gpus, lease.end_day, lease.end_day + self.term_days)
-            for lease in held
-            if lease.end_day >= next_review
-        ]
+        held = sorted(observation.fleet.leases(today), key=_end_day)
+        for lease in held:
+            again = self.term_days if lease.end_day >= next_review else 0
+            counted.append(Bound(lease.accelerator, lease.gpus, lease.first_day, lease.end_day + again))
         for day, ending in groupby((lease for lease in held if lease.end_day < next_review), _end_day):
             need = self._need(observation, forecast, day, counted)
             if need is None:
@@ -77,9 +76,9 @@ class Base:
                 yield Reserve(need.accelerator, gpus, self.term_days, f"{self.reason}, leased again", day)
         need = self._need(observation, forecast, today, counted)
         if need is not None:
-            short = whole_gpus(need.short_of(self.quantile, hours))
-            if short >= self.least_gpus:
-                yield Reserve(need.accelerator, short, self.term_days, self.reason)
+            short = need.short_of(self.quantile, hours, self.least_gpus - ROUNDING)
+            if short > -inf:
+                yield Reserve(need.accelerator, whole_gpus(short), self.term_days, self.reason)
 
     def _need(self, observation: Observation, forecast: Forecast, day: int, counted: Sequence[Bound]) -> Need | None:
         """Over a term from a day on, beside what is counted on."""
@@ -88,7 +87,7 @@ class Base:
         need = Need.on(observation, forecast, days, observation.on_demand_usd_per_gpu_hour * (1.0 - discount))
         if need is None:
             return None
-        return need._replace(leased=need.leased + bound_as(need, counted, days))
+        return need._replace(committed=need.committed + bound_as(need, counted, days))
 
 
 def _end_day(lease: Lease) -> int:
@@ -97,8 +96,12 @@ def _end_day(lease: Lease) -> int:
 
 def bound_as(need: Need, counted: Sequence[Bound], days: IntArray) -> FloatArray:
     """GPUs counted on, in GPUs of the kind that is needed [day]."""
-    if not counted:
-        return np.zeros(days.size)
-    kinds, gpus, first_days, end_days = (np.array(column) for column in zip(*counted, strict=True))
-    there = (days >= first_days[:, np.newaxis]) & (days < end_days[:, np.newaxis])
-    return (gpus / need.hours_for_one[kinds]) @ there
+    worth = (1.0 / need.hours_for_one).tolist()
+    first_day, last_day = int(days[0]), int(days[-1])
+    held, throughout = np.zeros(days.size), 0.0
+    for kind, gpus, since, until in counted:
+        if since <= first_day and until > last_day:
+            throughout += gpus * worth[kind]
+        elif until > first_day:
+            held += gpus * worth[kind] * ((days >= since) & (days < until))
+    return held + throughout

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import floor, isfinite
+from functools import lru_cache
+from math import floor, inf, isfinite, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -16,8 +17,14 @@ from simulator.laws.units import DAYS_PER_WEEK, SECONDS_PER_DAY, FloatArray, Int
 _SAMPLE_DAYS = 25
 """A long span is looked at every 25 days, on all weekdays in turn: enough for levels that move over months."""
 _ERRORS_PER_HOUR = 8
+_SAMPLE_STEP = 13
+"""One value in 13 tells where the others lie: from hour to hour another error."""
 FINEST = 0.5 / (HOURS * _ERRORS_PER_HOUR)
 """The smallest chance that is told from none: errors beyond it are not counted."""
+
+
+ROUNDING = 1e-6
+"""GPUs: the last bit of a sum does not cost one."""
 
 
 def _errors() -> FloatArray:
@@ -41,21 +48,10 @@ class Need(NamedTuple):
     """Expected mean of each day."""
     spread: FloatArray
     """Sd of the log of each day's mean."""
-    owned: FloatArray
-    """Committed already: those owned or on order that will work ..."""
-    leased: FloatArray
-    """... and those leased."""
+    committed: FloatArray
+    """Those owned or on order that will work, and such leases as were added."""
     hours_for_one: FloatArray
     """Hours of each kind that do the work of one hour of this kind."""
-
-    def without_leases(self) -> Need:
-        """The same for a need that leases do not count for: they run out."""
-        return self._replace(leased=np.zeros_like(self.leased))
-
-    @property
-    def committed(self) -> FloatArray:
-        """All that is committed already."""
-        return self.owned + self.leased
 
     @staticmethod
     def on(observation: Observation, forecast: Forecast, days: IntArray, price: FloatArray) -> Need | None:
@@ -72,26 +68,50 @@ class Need(NamedTuple):
         if not isfinite(usd_per_token[accelerator]):
             return None
         tokens, spread = forecast.ahead(observation, days)
-        worth, fleet = seconds[accelerator] / seconds, observation.fleet
-        gpus = tokens * (seconds[accelerator] / SECONDS_PER_DAY)
-        owned, leased = fleet.owned_as(worth, days), fleet.leased_as(worth, days)
-        return Need(accelerator, gpus, spread, owned, leased, seconds / seconds[accelerator])
+        for_one = seconds / seconds[accelerator]
+        gpus = tokens * (float(seconds[accelerator]) / SECONDS_PER_DAY)
+        return Need(accelerator, gpus, spread, observation.fleet.owned_as(1.0 / for_one, days), for_one)
 
-    def short_of(self, quantile: float, hour_factors: FloatArray) -> float:
-        """GPUs lacking for this share of all hours, over the days and over the errors a forecast may make [GPUs]."""
-        spread, committed = self.spread[:, np.newaxis], self.committed[:, np.newaxis]
-        if spread.any():  # made in place: this is where a review spends its time
-            short = spread * _ERRORS
-            short -= spread * spread / 2.0
-            np.exp(short, out=short)
-            short *= self.gpus[:, np.newaxis]
-            short *= hour_factors.repeat(_ERRORS_PER_HOUR)
-            short -= committed
-        else:
-            short = self.gpus[:, np.newaxis] * hour_factors - committed
-        short, rank = short.reshape(-1), int(quantile * (short.size - 1))
-        short.partition(rank)
-        return float(short[rank])
+    def beside_leases(self, observation: Observation, days: IntArray) -> Need:
+        """The same where all that was leased counts too, until it runs out."""
+        return self._replace(committed=self.committed + observation.fleet.leased_as(1.0 / self.hours_for_one, days))
+
+    def short_of(self, quantile: float, hour_factors: FloatArray, at_least: float = -inf) -> float:
+        """GPUs lacking for this share of all hours, over the days and over the errors a forecast may make [GPUs].
+
+        Whoever asks for `at_least` so many is told -inf where fewer are lacking, which is soon seen.
+        """
+        if not self.spread.any():
+            short = self.gpus[:, np.newaxis] * hour_factors - self.committed[:, np.newaxis]
+            found = _ranked(short.reshape(-1), int(quantile * (short.size - 1)))
+            return found if found >= at_least else -inf
+        # Made in place, and in logs as long as that will do: this is where a review spends its time.
+        with np.errstate(divide="ignore"):
+            median = np.log(self.gpus) - self.spread * self.spread / 2.0
+            short = self.spread[:, np.newaxis] * _ERRORS
+            short += np.log(hour_factors).repeat(_ERRORS_PER_HOUR)
+            short += median[:, np.newaxis]
+            enough = np.log(np.maximum(self.committed + at_least, 0.0))
+        rank = int(quantile * (short.size - 1))
+        if np.count_nonzero(short < enough[:, np.newaxis]) > rank:
+            return -inf
+        np.exp(short, out=short)
+        short -= self.committed[:, np.newaxis]
+        return _ranked(short.reshape(-1), rank)
+
+
+def _ranked(values: FloatArray, rank: int) -> float:
+    """The value at a place in rising order; a sample tells which ones can be left aside, all beyond a bound."""
+    sample = values[::_SAMPLE_STEP].copy()
+    share = rank / _SAMPLE_STEP
+    beyond = int(share + 3.0 * sqrt(share)) + 2
+    if beyond < sample.size:
+        sample.partition(beyond)
+        few = values[values <= sample[beyond]]
+        if few.size > rank:
+            values = few
+    values.partition(rank)
+    return float(values[rank])
 
 
 def days_of(first_day: int, span_days: int) -> IntArray:
@@ -102,12 +122,17 @@ def days_of(first_day: int, span_days: int) -> IntArray:
 
 def sampled(first_day: int, span_days: int) -> IntArray:
     """Every 25th day of a long span, its first included [day]."""
-    return first_day + np.arange(0, span_days, _SAMPLE_DAYS)
+    return first_day + _every(span_days)
+
+
+@lru_cache(maxsize=64)
+def _every(span_days: int) -> IntArray:
+    return np.arange(0, span_days, _SAMPLE_DAYS)
 
 
 def whole_gpus(gpus: float) -> int:
-    """Whole GPUs; the last bit of a sum does not cost one."""
-    return floor(gpus + 1e-6)
+    """Whole GPUs, `ROUNDING` forgiven."""
+    return floor(gpus + ROUNDING)
 
 
 def typical_spread(observation: Observation, forecast: Forecast, days: IntArray) -> float:
