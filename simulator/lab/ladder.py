@@ -13,7 +13,14 @@ from simulator.lab.leases import Base, Bound
 from simulator.lab.need import FINEST, Need, sampled, typical_spread
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Buy, Order
-from simulator.lab.procurement import PlanningPrice, Procurement, arrival_day, owned_usd_per_gpu_hour, with_spares, working_gpus
+from simulator.lab.procurement import (
+    PlanningPrice,
+    Procurement,
+    arrival_day,
+    owned_usd_per_gpu_hour,
+    with_spares,
+    working_gpus,
+)
 from simulator.laws.uncertain_load import UncertainLoad
 from simulator.laws.units import DAYS_PER_YEAR
 from simulator.world.inputs import Misplaced, Share

@@ -94,9 +94,9 @@ class Schedule:
         return self._totals[:, self._days[: self._size].searchsorted(days, side="right")]
 
     def within(self, first_day: int, end_day: int) -> FloatArray:
-        """The levels on the first day of a span, and after each change before its end [row, change]."""
+        """The levels on the first day of a span, and on each day before its end on which one changes [row, change]."""
         first, end = self._days[: self._size].searchsorted((first_day, end_day - 1), side="right")
-        return self._totals[:, first : end + 1]
+        return self.at(np.concatenate(([first_day], self._days[first:end])))
 
 
 _ROOM = 64

@@ -182,7 +182,13 @@ class Newsvendor(Procurement):
         short = need.short_of(1.0 - chance, _profile(observation), least)
         if short == -inf:
             return []
-        return [Buy(need.accelerator, with_spares(observation, short), f"needed with chance {chance:.0%} on day {arrival}: owned / rented cost")]
+        return [
+            Buy(
+                need.accelerator,
+                with_spares(observation, short),
+                f"needed with chance {chance:.0%} on day {arrival}: owned / rented cost",
+            )
+        ]
 
     def planning_price(self, observation: Observation, release: Release, forecast: Forecast) -> PlanningPrice:
         """The best capacity at its all-in cost, used or not, and rent above it: a wider spread makes both dearer.
