@@ -63,17 +63,20 @@ class Schedule:
     def __init__(self, n_rows: int = 1) -> None:
         self._size = 0
         self._days: IntArray = np.zeros(_ROOM, dtype=np.int64)
-        """Of the changes, in order; beyond `_size` there is room for more."""
+        """On which one changes, in order; beyond `_size` there is room for more."""
         self._totals = np.zeros((n_rows, _ROOM + 1))
         """Before the first change, and from each on [row, change]."""
 
     def add(self, row: int, day: int, change: float) -> None:
         """From `day` on the level of a row will be higher by `change`."""
         size = self._size
+        place = int(self._days[:size].searchsorted(day, side="right"))
+        if place and self._days[place - 1] == day:
+            self._totals[row, place : size + 1] += change
+            return
         if size == self._days.size:
             self._days = np.concatenate((self._days, np.zeros(size, dtype=np.int64)))
             self._totals = np.concatenate((self._totals, np.zeros((self._totals.shape[0], size))), axis=1)
-        place = int(self._days[:size].searchsorted(day, side="right"))
         self._days[place + 1 : size + 1] = self._days[place:size]
         self._totals[:, place + 1 : size + 2] = self._totals[:, place : size + 1]
         self._days[place] = day
@@ -95,8 +98,9 @@ class Schedule:
 
     def within(self, first_day: int, end_day: int) -> FloatArray:
         """The levels on the first day of a span, and on each day before its end on which one changes [row, change]."""
-        first, end = self._days[: self._size].searchsorted((first_day, end_day - 1), side="right")
-        return self.at(np.concatenate(([first_day], self._days[first:end])))
+        days = self._days[: self._size]
+        first, end = days.searchsorted(first_day, side="right"), days.searchsorted(end_day - 1, side="right")
+        return self._totals[:, first : max(first, end) + 1]
 
 
 _ROOM = 64

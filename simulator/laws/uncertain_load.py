@@ -11,6 +11,7 @@ from simulator.laws.load import HourProfile
 from simulator.laws.ranges import not_negative
 
 _NORMAL = NormalDist()
+_TO_ERFC, _DENSITY_AT_0 = -1.0 / sqrt(2.0), 1.0 / sqrt(2.0 * pi)
 _MOST_STEPS = 100
 _CLOSE = 1e-10
 
@@ -106,8 +107,8 @@ def _logs(profile: HourProfile) -> tuple[float, ...]:
 
 
 def _phi(z: float) -> float:
-    return erfc(-z / sqrt(2.0)) / 2.0
+    return erfc(z * _TO_ERFC) / 2.0
 
 
 def _density(z: float) -> float:
-    return exp(-z * z / 2.0) / sqrt(2.0 * pi)
+    return exp(-z * z / 2.0) * _DENSITY_AT_0

@@ -53,7 +53,7 @@ def plan(horizon_days: int = TEN_YEARS) -> FixedPlan:
         orders.append(PlannedOrder.model_validate(told | {"action": "buy", "gpus": 3 + day // 400}))
         for term, gpus in ((400, 2), (100, 3)):
             orders.append(PlannedOrder.model_validate(told | {"action": "reserve", "gpus": gpus, "term_days": term}))
-    return FixedPlan(order=tuple(orders))
+    return FixedPlan(order=tuple(orders), review_days=horizon_days)
 
 
 def policy(horizon_days: int = TEN_YEARS) -> Policy:
