@@ -19,6 +19,8 @@ _SAMPLE_DAYS = 25
 _ERRORS_PER_HOUR = 8
 _STEPS_OF_SPREAD, _MOST_STEPS = 64, 192
 """Steps of a spread by one, and those that bounds are kept for: a spread of three is no forecast."""
+_BUNDLE = 4
+"""Needs that one bound stands for."""
 _UNKNOWN = 1e200
 """More than any day needs."""
 _SAMPLE_STEP = 13
@@ -87,8 +89,9 @@ class Need(NamedTuple):
         """
         if at_least > -inf:
             steps = np.minimum((self.spread * _STEPS_OF_SPREAD).astype(np.int64), _MOST_STEPS)
-            most = _most_needed(hour_factors.tobytes(), min(int(quantile * _ERRORS.size), _ERRORS.size - 1))[steps]
-            if (self.gpus * most - self.committed).max() < at_least:
+            needed = _most_needed(hour_factors.tobytes())[steps] * self.gpus[:, np.newaxis]
+            held = (self.committed + at_least)[:, np.newaxis]
+            if _BUNDLE * np.count_nonzero(needed < held) > quantile * _ERRORS.size * self.gpus.size:
                 return -inf
         if self.spread.any():  # made in place: this is where a review spends its time
             spread = self.spread[:, np.newaxis]
@@ -104,17 +107,18 @@ class Need(NamedTuple):
         return found if found >= at_least else -inf
 
 
-@lru_cache(maxsize=512)
-def _most_needed(hour_factors: bytes, rank: int) -> FloatArray:
-    """No day needs more, over its mean, in this place of its hours and errors in rising order [step of its spread].
+@lru_cache(maxsize=64)
+def _most_needed(hour_factors: bytes) -> FloatArray:
+    """The most that each four of a day's hours and errors, in rising order, need over its mean [step of spread, four].
 
-    The quantile of a mixture lies between those of its parts: where no day lacks GPUs, all days together do not. Between
-    two steps an error bends by no more than a parabola, 1/8 of the step squared. Beyond the last step nothing is said.
+    Between two steps of the spread the log of a need bends by no more than a parabola, 1/8 of the step squared. Beyond
+    the last step nothing is said.
     """
     spread = np.arange(_MOST_STEPS + 1)[:, np.newaxis] / _STEPS_OF_SPREAD
     needed = np.exp(spread * (_ERRORS - spread / 2.0)) * np.frombuffer(hour_factors).repeat(_ERRORS_PER_HOUR)
     between = np.maximum(needed[:-1], needed[1:]) * np.exp(0.125 / _STEPS_OF_SPREAD**2)
-    return np.append(np.partition(between, rank, axis=1)[:, rank], _UNKNOWN)
+    most: FloatArray = np.sort(between, axis=1)[:, _BUNDLE - 1 :: _BUNDLE]
+    return np.append(most, np.full((1, most.shape[1]), _UNKNOWN), axis=0)
 
 
 def _ranked(values: FloatArray, rank: int) -> float:
