@@ -16,7 +16,7 @@ NEEDS := $(if $(filter $(TESTS),$(MAKECMDGOALS)),$(DEV),$(BASE))
 help:
 	@echo "make demo    compare the policies of scenarios/frontier_lab.toml"
 	@echo "make test    lint, types and tests; also each alone: make lint, make types"
-	@echo "make bench   time the engine against a bare SimPy timeout"
+	@echo "make bench   time the engine against yardsticks of the same run (make bench PARTS=\"laddered naive\")"
 
 demo: $(NEEDS)
 	@$(RUN) -m simulator compare scenarios/frontier_lab.toml
@@ -35,7 +35,7 @@ types: $(DEV)
 	@$(RUN) -m mypy
 
 bench: $(DEV)
-	@$(RUN) tests/bench.py
+	@$(RUN) tests/bench.py $(PARTS)
 
 # A usable .venv is kept; a broken or too old one is made anew.
 $(BASE): pyproject.toml

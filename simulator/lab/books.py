@@ -109,7 +109,7 @@ def _held(world: World, fleet: Fleet, used: Dispatch, cash: FloatArray) -> _Held
         cash[:, Account.POWER] += power
         cash[:, Account.HOSTING] += hosting
     bought = {purchase.accelerator for purchase in fleet.purchases}
-    list_price = {kind: world.prices.purchase_path(kind, world.calendar.lived_indices) for kind in bought}
+    list_price = {kind: world.prices.purchase_path(kind, lived) for kind in bought}
     for purchase in fleet.purchases:
         row = cost.all_day[used.kinds.index(purchase.accelerator)]
         _pay(own, purchase, row, cash)
@@ -143,7 +143,7 @@ def _own(world: World, purchase: Purchase, list_price: FloatArray, cost: FloatAr
     """Value loss and upkeep of one tranche, added to the cost of its kind; posts what was got back and is left."""
     n_days, own = cash.shape[0], world.scenario.ownership
     first, end = max(purchase.first_day, 0), purchase.end_day
-    bid = resale_bid_usd(own, purchase, list_price)
+    bid = resale_bid_usd(own, purchase, list_price[: end + 1])
     held = bid[: end - first]
     brought_in = purchase.ordered_day is None
     if brought_in:
@@ -164,24 +164,31 @@ def resale_bid_usd(own: OwnershipInputs, purchase: Purchase, list_price: FloatAr
     """What a buyer would pay for the tranche on each day from its first on [USD].
 
     Server parts x 10^(-0.14 age), never above today's new price, less the spread; network and installation
-    fetch nothing (Cottier et al. 2024 for the fall in value). `list_price` is by day lived [USD/GPU].
+    fetch nothing (Cottier et al. 2024 for the fall in value). `list_price` is by day lived, to the last day wanted.
     """
     first = max(purchase.first_day, 0)
-    used_price = purchase.paid_usd_per_gpu * _value_left(own, list_price.size - purchase.first_day)
-    per_gpu = np.minimum(used_price[first - purchase.first_day :], list_price[first:])
-    return per_gpu * (purchase.gpus * own.server_overhead * (1.0 - own.resale_spread))
+    left = _value_left(own.value_fall_oom_per_year, list_price.size - purchase.first_day)
+    per_gpu = np.minimum(purchase.paid_usd_per_gpu * left[first - purchase.first_day :], list_price[first:])
+    per_gpu *= purchase.gpus * own.server_overhead * (1.0 - own.resale_spread)
+    return per_gpu
 
 
 def resale_bid_on_day_usd(own: OwnershipInputs, purchase: Purchase, day: int, list_price: float) -> float:
     """The same on one day, at that day's list price [USD]."""
-    used_price = purchase.paid_usd_per_gpu * float(_value_left(own, day - purchase.first_day + 1)[-1])
+    left = _value_left(own.value_fall_oom_per_year, day - purchase.first_day + 1)
+    used_price = purchase.paid_usd_per_gpu * float(left[-1])
     return min(used_price, list_price) * (purchase.gpus * own.server_overhead * (1.0 - own.resale_spread))
 
 
-@lru_cache(maxsize=64)
-def _value_left(own: OwnershipInputs, n_days: int) -> FloatArray:
+def _value_left(fall_oom_per_year: float, n_days: int) -> FloatArray:
     """Value of a used GPU / its price when new, by days of age."""
-    return np.power(10.0, -own.value_fall_oom_per_year / DAYS_PER_YEAR * np.arange(n_days))
+    return _values_left(fall_oom_per_year, max(n_days - 1, 1).bit_length())[:n_days]
+
+
+@lru_cache(maxsize=64)
+def _values_left(fall_oom_per_year: float, n_doublings: int) -> FloatArray:
+    """The same for two days of age, doubled so many times: one table serves all tranches of nearly its length."""
+    return np.power(10.0, -fall_oom_per_year / DAYS_PER_YEAR * np.arange(2**n_doublings))
 
 
 def _charge_held(used: Dispatch, cost: _HeldCost, economic: FloatArray) -> FloatArray:
@@ -200,7 +207,7 @@ def _charge_held(used: Dispatch, cost: _HeldCost, economic: FloatArray) -> Float
 
 def _charge_rented(world: World, used: Dispatch, cash: FloatArray, economic: FloatArray, training: FloatArray) -> None:
     """Rent by the hour goes to the use it was rented for; adds to training's part [kind, day]."""
-    prices, days = world.prices, world.calendar.lived_indices
+    prices, days, lived = world.prices, world.calendar.lived_indices, world.calendar.lived
     served = _at(prices.rent_path(used.serving_rental, days), used.serving_billed_hours)
     served_on_spot = _at(prices.spot_path(used.serving_rental, days), used.serving_spot_hours)
     bought = used.bought_tokens * world.bought_usd_per_token()
@@ -208,9 +215,10 @@ def _charge_rented(world: World, used: Dispatch, cash: FloatArray, economic: Flo
     on_spot = _at(prices.spot_path(used.work_rental, days), used.research_spot_hours)
     trained = np.zeros(days.size)
     for row, kind in enumerate(used.kinds):
-        run = _at(prices.rent_path(kind, days), used.training_rented_hours[row])
-        training[row] += run
-        trained += run
+        if used.training_rented_hours[row].any():
+            run = _at(prices.rent_path(kind, lived), used.training_rented_hours[row])
+            training[row] += run
+            trained += run
     cash[:, Account.ON_DEMAND] += trained + served + researched
     cash[:, Account.SPOT] += on_spot + served_on_spot
     cash[:, Account.API] += bought

@@ -41,10 +41,11 @@ class BreakEven(Procurement):
         """Order the GPUs beyond those committed that break even."""
         arrival, life = arrival_day(observation), observation.scenario.ownership.useful_life_days
         owned = owned_usd_per_gpu_hour(observation)
-        first = Need.on(observation, forecast, days_of(arrival, self.review_days), owned)
-        in_all = Need.on(observation, forecast, sampled(arrival, life), owned)
+        soon, always = days_of(arrival, self.review_days), sampled(arrival, life)
+        first, in_all = (Need.on(observation, forecast, days, owned) for days in (soon, always))
         if first is None or in_all is None:
             return []
+        first, in_all = first.beside_leases(observation, soon), in_all.beside_leases(observation, always)
         kind = first.accelerator
         rent = float((observation.rents_ahead(arrival, life) * first.hours_for_one).min())
         least = self.safety * _break_even(float(owned[kind]), rent)

@@ -57,7 +57,7 @@ class Contracts:
         price, end = rent * (1.0 - term.discount), first_day + order.term_days
         asked = Lease(order.accelerator, order.gpus, price, term.discount, first_day, end, term.upfront_share)
         allowed = Allowed(0, "is on offer: nothing") if not isfinite(rent) else self.limits.allowed(asked)
-        signed = replace(asked, gpus=allowed.gpus)
+        signed = asked if allowed.gpus == asked.gpus else replace(asked, gpus=allowed.gpus)
         usd = signed.usd_per_day * order.term_days if signed.gpus else 0.0
         self._record(order, Tenure.RESERVED, allowed, day, first_day, end, usd)
         if not signed.gpus:

@@ -28,10 +28,10 @@ class Fleet:
         self.purchases: list[Purchase] = []
         """Delivered, sold or still to come."""
         self.leases: list[Lease] = []
+        self.open_leases: list[Lease] = []
+        """Of all that were signed, those that have not ended."""
         self.working_share = working_share
-        self._n_accelerators = n_accelerators
-        self._owned: dict[int, Schedule] = {}
-        self._leased: dict[int, Schedule] = {}
+        self._owned, self._leased = Schedule(n_accelerators), Schedule(n_accelerators)
 
     def kinds(self) -> list[int]:
         """Accelerators that were ever held or paid for, or trained on."""
@@ -41,33 +41,25 @@ class Fleet:
 
     def commit(self, bound: Purchase | Lease, expected_day: int) -> None:
         """GPUs agreed on: later reviews count on them from the day they are expected, late or not."""
-        schedules = self._owned if isinstance(bound, Purchase) else self._leased
-        schedule = schedules.setdefault(bound.accelerator, Schedule())
-        schedule.add(expected_day, bound.gpus)
-        schedule.add(bound.end_day, -bound.gpus)
+        schedule = self._owned if isinstance(bound, Purchase) else self._leased
+        schedule.add(bound.accelerator, expected_day, bound.gpus)
+        schedule.add(bound.accelerator, bound.end_day, -bound.gpus)
 
     def committed(self, days: IntArray) -> FloatArray:
         """Working GPUs held or on order for later days, less those sold or run out by then [accelerator, day]."""
-        held = np.zeros((self._n_accelerators, days.size))
-        for schedules, share in ((self._owned, self.working_share), (self._leased, 1.0)):
-            for kind, schedule in schedules.items():
-                held[kind] += share * schedule.at(days)
-        return held
+        return self.working_share * self._owned.at(days) + self._leased.at(days)
 
-    def committed_as(self, worth: FloatArray, days: IntArray) -> FloatArray:
-        """The same in GPUs of one kind, of which one of each kind is `worth` so many [day]."""
-        held = np.zeros(days.size)
-        for schedules, share in ((self._owned, self.working_share), (self._leased, 1.0)):
-            for kind, schedule in schedules.items():
-                held += (worth[kind] * share) * schedule.at(days)
-        return held
+    def owned_as(self, worth: FloatArray, days: IntArray) -> FloatArray:
+        """Owned GPUs that work, held or on order, in GPUs of one kind of which one of each is `worth` so many [day]."""
+        return (self.working_share * worth) @ self._owned.at(days)
+
+    def leased_as(self, worth: FloatArray, days: IntArray) -> FloatArray:
+        """The same of GPUs leased, now or later."""
+        return worth @ self._leased.at(days)
 
     def most_owned(self, worth: FloatArray, first_day: int, end_day: int) -> float:
         """The most that owned GPUs will amount to on any day of a span, where one of each kind is `worth` so much."""
-        changes = {day for schedule in self._owned.values() for day in schedule.days if first_day < day < end_day}
-        days = np.array([first_day, *sorted(changes)])
-        amounts = (worth[kind] * schedule.at(days) for kind, schedule in self._owned.items())
-        return float(sum(amounts, np.zeros(days.size)).max())
+        return float((worth @ self._owned.within(first_day, end_day)).max())
 
     def order(self, purchase: Purchase, expected_day: int) -> int:
         """A tranche is agreed on; returns its place among the purchases."""
@@ -101,8 +93,8 @@ class Fleet:
                 self.purchases[place] = replace(whole, gpus=whole.gpus - part.gpus)
                 self.purchases.append(gone)
             self.owned[accelerator].add(day, -part.gpus)
-            self._owned[accelerator].add(day, -part.gpus)
-            self._owned[accelerator].add(whole.end_day, part.gpus)
+            self._owned.add(accelerator, day, -part.gpus)
+            self._owned.add(accelerator, whole.end_day, part.gpus)
             sold.append(gone)
         return sold
 
@@ -127,6 +119,7 @@ class Fleet:
     def sign(self, lease: Lease) -> None:
         """A reserved term is agreed on: a debt from now on, whenever it begins."""
         self.leases.append(lease)
+        self.open_leases.append(lease)
         self.commit(lease, max(lease.first_day, 0))
 
     def begin(self, lease: Lease) -> None:
@@ -139,6 +132,7 @@ class Fleet:
         """A reserved term is over."""
         self.reserved[lease.accelerator].add(lease.end_day, -lease.gpus)
         self.lease_usd_per_day[lease.accelerator].add(lease.end_day, -lease.usd_per_day)
+        self.open_leases.remove(lease)
 
 
 class Holdings:
@@ -155,7 +149,7 @@ class Holdings:
 
     def leases(self, day: int) -> list[Lease]:
         """Those signed that end after a day, whether they have begun or not."""
-        return [lease for lease in self._fleet.leases if lease.end_day > day]
+        return [lease for lease in self._fleet.open_leases if lease.end_day > day]
 
     @property
     def working_share(self) -> float:
@@ -195,10 +189,14 @@ class Holdings:
             held[tranche.accelerator] -= self.working_share * tranche.gpus * there
         return held
 
-    def committed_as(self, worth: FloatArray, days: IntArray) -> FloatArray:
-        """The same in GPUs of one kind, of which one of each kind is `worth` so many [day]."""
-        held = self._fleet.committed_as(worth, days)
+    def owned_as(self, worth: FloatArray, days: IntArray) -> FloatArray:
+        """Owned GPUs that work, held or on order, in GPUs of one kind of which one of each is `worth` so many [day]."""
+        held = self._fleet.owned_as(worth, days)
         for first, tranche in self._leaving:
             there = (days >= first) & (days < tranche.end_day)
             held -= (worth[tranche.accelerator] * self.working_share) * tranche.gpus * there
         return held
+
+    def leased_as(self, worth: FloatArray, days: IntArray) -> FloatArray:
+        """The same of GPUs leased, now or later."""
+        return self._fleet.leased_as(worth, days)

@@ -102,8 +102,9 @@ class Trend(Learned):
         ahead = days - (observation.day - 1 - half)
         reach = np.minimum(ahead, self.carry * (end - first) + half)
         # The mean of what was metered, not of its logs: noise has mean one.
-        spread = np.sqrt(line.variance * (1.0 + 1.0 / (end - first) + ahead * ahead / line.spread_of_days))
-        return np.exp(line.middle + line.variance / 2.0 + line.slope * reach), spread
+        mean = np.exp(reach * line.slope + (line.middle + line.variance / 2.0))
+        apart = line.variance * (1.0 + 1.0 / (end - first))
+        return mean, np.sqrt(ahead * ahead * (line.variance / line.spread_of_days) + apart)
 
 
 class Expected(Belief):

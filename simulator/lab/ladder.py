@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from simulator.lab.forecast import Forecast
-from simulator.lab.leases import Base, Bound, bound_as
-from simulator.lab.need import FINEST, Need, sampled, typical_spread
+from simulator.lab.leases import Base, Bound
+from simulator.lab.need import FINEST, Need, days_of, sampled, typical_spread
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Buy, Order
-from simulator.lab.procurement import PlanningPrice, Procurement, arrival_day, owned_usd_per_gpu_hour, with_spares
+from simulator.lab.procurement import (
+    PlanningPrice,
+    Procurement,
+    arrival_day,
+    owned_usd_per_gpu_hour,
+    with_spares,
+    working_gpus,
+)
 from simulator.laws.uncertain_load import UncertainLoad
+from simulator.laws.units import FloatArray
 from simulator.world.inputs import Misplaced, Share
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario
@@ -22,8 +31,9 @@ from simulator.world.scenario import Scenario
 class Ladder(Procurement):
     """Owns what nearly every hour needs, leases what most hours need, and rents what is above.
 
-    The owned base is looked at over the first `look_days` of what is bought, beside what is owned or on order already,
-    and leases do not count: they run out. The leased middle is looked at over its term, beside all that is committed;
+    The owned base is looked at over the first `look_days` of what is bought, beside what is owned or on order already;
+    leases do not count there, for they run out, but nothing is bought while leases that the middle does not need stand
+    in for it. The leased middle is looked at over its term, beside all that is committed;
     it is leased again as it ends, as `ReserveBase` does, less what has been bought meanwhile.
     """
 
@@ -35,6 +45,7 @@ class Ladder(Procurement):
     )
     term_days: Annotated[int, Field(gt=0)] = Field(365, description="length of each lease [days]")
     least_gpus: Annotated[int, Field(gt=0)] = Field(8, description="smallest order or lease worth placing [GPUs]")
+    least_share: Share = Field(0.03, description="smallest order or lease worth placing / mean need")
 
     @model_validator(mode="after")
     def _base_below_middle(self) -> Ladder:
@@ -59,7 +70,9 @@ class Ladder(Procurement):
                 Bound(bought.accelerator, bought.gpus * observation.fleet.working_share, arrival, arrival + life)
             )
         reason = f"all but {self.reserved_quantile:.0%} of hours over {self.term_days} days need it"
-        middle = Base(self.reserved_quantile, self.term_days, self.least_gpus, self.review_days, reason)
+        middle = Base(
+            self.reserved_quantile, self.term_days, self.least_gpus, self.review_days, reason, self.least_share
+        )
         leases = middle.orders(observation, forecast, hours, ordered)
         return [*([] if bought is None else [bought]), *leases]
 
@@ -86,17 +99,26 @@ class Ladder(Procurement):
         need = Need.on(observation, forecast, days, owned_usd_per_gpu_hour(observation))
         if need is None:
             return None
-        leases = [
-            Bound(lease.accelerator, lease.gpus, lease.first_day, lease.end_day)
-            for lease in observation.fleet.leases(observation.day)
-        ]
-        need = need._replace(committed=need.committed - bound_as(need, leases, days))
-        short = need.short_of(self.owned_quantile, np.asarray(observation.scenario.planned_profile.factors))
-        gpus = with_spares(observation, short)
-        if gpus < self.least_gpus:
+        hours = np.asarray(observation.scenario.planned_profile.factors)
+        least = max(working_gpus(observation, self.least_gpus), self.least_share * float(need.gpus.mean()))
+        short = need.short_of(self.owned_quantile, hours, least)
+        if short > -inf:
+            short = min(short, self._at_once(observation, forecast, hours))
+        if short < least:
             return None
+        gpus = with_spares(observation, short)
         reason = f"all but {self.owned_quantile:.0%} of hours from day {arrival} on need it"
         return Buy(need.accelerator, gpus, reason)
+
+    def _at_once(self, observation: Observation, forecast: Forecast, hours: FloatArray) -> float:
+        """What the base lacks as soon as an order can arrive: leases that the middle does not need stand in for it."""
+        soon = days_of(arrival_day(observation), self.review_days)
+        need = Need.on(observation, forecast, soon, owned_usd_per_gpu_hour(observation))
+        if need is None:
+            return -inf
+        base, both = (need.short_of(quantile, hours) for quantile in (self.owned_quantile, self.reserved_quantile))
+        leased = observation.fleet.leased_as(1.0 / need.hours_for_one, soon)
+        return base - max(float(leased.min()) - (both - base), 0.0)
 
 
 def _capacity(load: UncertainLoad, quantile: float) -> float:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from simulator.lab.forecast import Forecast
-from simulator.lab.need import Need, sampled, whole_gpus
+from simulator.lab.need import ROUNDING, Need, days_of, sampled, whole_gpus
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Lease, Reserve
 from simulator.laws.units import FloatArray, IntArray
@@ -33,6 +34,7 @@ class Base:
     A lease that ends before the next review is looked at now: what of it will be needed over a term from that day on
     is signed for today, to begin when the old lease ends, on the kind cheapest per token today. Leases that
     end later are counted on for the whole term, since their turn will come: so no GPU is leased twice for one hour.
+    From today on only that is leased which is needed until the next review too: the rest can be leased then.
     """
 
     quantile: float
@@ -43,6 +45,8 @@ class Base:
     review_days: int
     """Until the next review."""
     reason: str
+    least_share: float = 0.0
+    """The same as a share of the mean need."""
 
     def orders(
         self, observation: Observation, forecast: Forecast, hours: FloatArray, ordered: Sequence[Bound] = ()
@@ -58,12 +62,10 @@ class Base:
         """
         counted, today = [*ordered], observation.day
         next_review = today + self.review_days
-        held = sorted(observation.fleet.leases(today), key=lambda lease: lease.end_day)
-        counted += [
-            Bound(lease.accelerator, lease.gpus, lease.end_day, lease.end_day + self.term_days)
-            for lease in held
-            if lease.end_day >= next_review
-        ]
+        held = sorted(observation.fleet.leases(today), key=_end_day)
+        for lease in held:
+            again = self.term_days if lease.end_day >= next_review else 0
+            counted.append(Bound(lease.accelerator, lease.gpus, lease.first_day, lease.end_day + again))
         for day, ending in groupby((lease for lease in held if lease.end_day < next_review), _end_day):
             need = self._need(observation, forecast, day, counted)
             if need is None:
@@ -76,14 +78,27 @@ class Base:
                 counted.append(Bound(need.accelerator, gpus, day, day + self.term_days))
                 yield Reserve(need.accelerator, gpus, self.term_days, f"{self.reason}, leased again", day)
         need = self._need(observation, forecast, today, counted)
-        if need is not None:
-            short = whole_gpus(need.short_of(self.quantile, hours))
-            if short >= self.least_gpus:
-                yield Reserve(need.accelerator, short, self.term_days, self.reason)
+        if need is None:
+            return
+        least = max(self.least_gpus - ROUNDING, self.least_share * float(need.gpus.mean()))
+        short = need.short_of(self.quantile, hours, least)
+        if short > -inf:  # is any of it needed before it could be leased later?
+            first = self._need(observation, forecast, today, counted, self.review_days)
+            if first is not None and first.accelerator == need.accelerator:
+                short = min(short, first.short_of(self.quantile, hours, least))
+        if short > -inf:
+            yield Reserve(need.accelerator, whole_gpus(short), self.term_days, self.reason)
 
-    def _need(self, observation: Observation, forecast: Forecast, day: int, counted: Sequence[Bound]) -> Need | None:
-        """Over a term from a day on, beside what is counted on."""
-        days = sampled(day, self.term_days)
+    def _need(
+        self,
+        observation: Observation,
+        forecast: Forecast,
+        day: int,
+        counted: Sequence[Bound],
+        span_days: int | None = None,
+    ) -> Need | None:
+        """Over a term from a day on, or a shorter span, beside what is counted on."""
+        days = sampled(day, self.term_days) if span_days is None else days_of(day, span_days)
         discount = observation.scenario.market.discount(self.term_days)
         need = Need.on(observation, forecast, days, observation.on_demand_usd_per_gpu_hour * (1.0 - discount))
         if need is None:
@@ -97,8 +112,12 @@ def _end_day(lease: Lease) -> int:
 
 def bound_as(need: Need, counted: Sequence[Bound], days: IntArray) -> FloatArray:
     """GPUs counted on, in GPUs of the kind that is needed [day]."""
-    held = np.zeros(days.size)
-    for bound in counted:
-        there = (days >= bound.first_day) & (days < bound.end_day)
-        held += bound.gpus / need.hours_for_one[bound.accelerator] * there
-    return held
+    worth = (1.0 / need.hours_for_one).tolist()
+    first_day, last_day = int(days[0]), int(days[-1])
+    held, throughout = np.zeros(days.size), 0.0
+    for kind, gpus, since, until in counted:
+        if since <= first_day and until > last_day:
+            throughout += gpus * worth[kind]
+        elif until > first_day:
+            held += gpus * worth[kind] * ((days >= since) & (days < until))
+    return held + throughout

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from itertools import accumulate
-
 import numpy as np
 
 from simulator.laws.units import FloatArray, IntArray
@@ -59,35 +56,52 @@ class Level:
 
 
 class Schedule:
-    """A step function known ahead: the changes agreed on for later days, in any order."""
+    """Step functions known ahead, one a row: the changes agreed on for later days, in any order."""
 
-    __slots__ = ("_changes", "_steps", "days")
+    __slots__ = ("_days", "_size", "_totals")
 
-    def __init__(self) -> None:
-        self.days: list[int] = []
-        """Of the changes, in order."""
-        self._changes: list[float] = []
-        self._steps: tuple[IntArray, FloatArray] | None = None
+    def __init__(self, n_rows: int = 1) -> None:
+        self._size = 0
+        self._days: IntArray = np.zeros(_ROOM, dtype=np.int64)
+        """On which one changes, in order; beyond `_size` there is room for more."""
+        self._totals = np.zeros((n_rows, _ROOM + 1))
+        """Before the first change, and from each on [row, change]."""
 
-    def add(self, day: int, change: float) -> None:
-        """From `day` on the level will be higher by `change`."""
-        place = bisect_right(self.days, day)
-        self.days.insert(place, day)
-        self._changes.insert(place, change)
-        self._steps = None
+    def add(self, row: int, day: int, change: float) -> None:
+        """From `day` on the level of a row will be higher by `change`."""
+        size = self._size
+        place = int(self._days[:size].searchsorted(day, side="right"))
+        if place and self._days[place - 1] == day:
+            self._totals[row, place : size + 1] += change
+            return
+        if size == self._days.size:
+            self._days = np.concatenate((self._days, np.zeros(size, dtype=np.int64)))
+            self._totals = np.concatenate((self._totals, np.zeros((self._totals.shape[0], size))), axis=1)
+        self._days[place + 1 : size + 1] = self._days[place:size]
+        self._totals[:, place + 1 : size + 2] = self._totals[:, place : size + 1]
+        self._days[place] = day
+        self._totals[row, place + 1 : size + 2] += change
+        self._size = size + 1
 
     def at(self, days: IntArray) -> FloatArray:
-        """The level on later days.
+        """The levels on later days [row, day].
 
         Examples
         --------
         >>> gpus = Schedule()
-        >>> gpus.add(30, 8.0)
-        >>> gpus.add(10, 4.0)
+        >>> gpus.add(0, 30, 8.0)
+        >>> gpus.add(0, 10, 4.0)
         >>> gpus.at(np.array([9, 10, 40]))
-        array([ 0.,  4., 12.])
+        array([[ 0.,  4., 12.]])
         """
-        if self._steps is None:
-            self._steps = np.array(self.days), np.array([*accumulate(self._changes, initial=0.0)])
-        changes, totals = self._steps
-        return totals[changes.searchsorted(days, side="right")]
+        return self._totals[:, self._days[: self._size].searchsorted(days, side="right")]
+
+    def within(self, first_day: int, end_day: int) -> FloatArray:
+        """The levels on the first day of a span, and on each day before its end on which one changes [row, change]."""
+        days = self._days[: self._size]
+        first, end = days.searchsorted(first_day, side="right"), days.searchsorted(end_day - 1, side="right")
+        return self._totals[:, first : max(first, end) + 1]
+
+
+_ROOM = 64
+"""Changes a schedule has room for at first."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import floor, isfinite
+from functools import lru_cache
+from math import floor, inf, isfinite, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -16,18 +17,30 @@ from simulator.laws.units import DAYS_PER_WEEK, SECONDS_PER_DAY, FloatArray, Int
 _SAMPLE_DAYS = 25
 """A long span is looked at every 25 days, on all weekdays in turn: enough for levels that move over months."""
 _ERRORS_PER_HOUR = 8
+_STEPS_OF_SPREAD, _MOST_STEPS = 64, 192
+"""Steps of a spread by one, and those that bounds are kept for: a spread of three is no forecast."""
+_BUNDLE = 4
+"""Needs that one bound stands for."""
+_UNKNOWN = 1e200
+"""More than any day needs."""
+_SAMPLE_STEP = 13
+"""One value in 13 tells where the others lie: from hour to hour another error."""
 FINEST = 0.5 / (HOURS * _ERRORS_PER_HOUR)
 """The smallest chance that is told from none: errors beyond it are not counted."""
 
 
+ROUNDING = 1e-6
+"""GPUs: the last bit of a sum does not cost one."""
+
+
 def _errors() -> FloatArray:
-    """Standard normal errors of equal chance for each hour of a day [hour, error].
+    """Standard normal errors of equal chance for each hour of a day, hour by hour [hour and error].
 
     Every hour has eight of its own, so that a day's 192 are as fine as if they were one hour's.
     """
     hours = (7 * np.arange(HOURS) % HOURS + 0.5) / HOURS
     chances = (np.arange(_ERRORS_PER_HOUR) + hours[:, np.newaxis]) / _ERRORS_PER_HOUR
-    return np.array([[NormalDist().inv_cdf(chance) for chance in row] for row in chances.tolist()])
+    return np.array([NormalDist().inv_cdf(chance) for chance in chances.reshape(-1).tolist()])
 
 
 _ERRORS = _errors()
@@ -42,6 +55,7 @@ class Need(NamedTuple):
     spread: FloatArray
     """Sd of the log of each day's mean."""
     committed: FloatArray
+    """Those owned or on order that will work, and such leases as were added."""
     hours_for_one: FloatArray
     """Hours of each kind that do the work of one hour of this kind."""
 
@@ -60,21 +74,65 @@ class Need(NamedTuple):
         if not isfinite(usd_per_token[accelerator]):
             return None
         tokens, spread = forecast.ahead(observation, days)
-        committed = observation.fleet.committed_as(seconds[accelerator] / seconds, days)
-        gpus = tokens * (seconds[accelerator] / SECONDS_PER_DAY)
-        return Need(accelerator, gpus, spread, committed, seconds / seconds[accelerator])
+        for_one = seconds / seconds[accelerator]
+        gpus = tokens * (float(seconds[accelerator]) / SECONDS_PER_DAY)
+        return Need(accelerator, gpus, spread, observation.fleet.owned_as(1.0 / for_one, days), for_one)
 
-    def short_of(self, quantile: float, hour_factors: FloatArray) -> float:
-        """GPUs lacking for this share of all hours, over the days and over the errors a forecast may make [GPUs]."""
-        short = self.gpus[:, np.newaxis] * hour_factors - self.committed[:, np.newaxis]
-        if self.spread.any():
-            spread = self.spread[:, np.newaxis, np.newaxis]
-            errors = np.exp(spread * (_ERRORS - spread / 2.0))
-            errors *= self.gpus[:, np.newaxis, np.newaxis] * hour_factors[:, np.newaxis]
-            errors -= self.committed[:, np.newaxis, np.newaxis]
-            short = errors  # made in place: this is where a review spends its time
-        rank = int(quantile * (short.size - 1))
-        return float(np.partition(short.reshape(-1), rank)[rank])
+    def beside_leases(self, observation: Observation, days: IntArray) -> Need:
+        """The same where all that was leased counts too, until it runs out."""
+        return self._replace(committed=self.committed + observation.fleet.leased_as(1.0 / self.hours_for_one, days))
+
+    def short_of(self, quantile: float, hour_factors: FloatArray, at_least: float = -inf) -> float:
+        """GPUs lacking for this share of all hours, over the days and over the errors a forecast may make [GPUs].
+
+        Whoever asks for `at_least` so many is told -inf where fewer are lacking, which is soon seen.
+        """
+        if at_least > -inf:
+            steps = np.minimum((self.spread * _STEPS_OF_SPREAD).astype(np.int64), _MOST_STEPS)
+            needed = _most_needed(hour_factors.tobytes())[steps] * self.gpus[:, np.newaxis]
+            held = (self.committed + at_least)[:, np.newaxis]
+            if _BUNDLE * np.count_nonzero(needed < held) > quantile * _ERRORS.size * self.gpus.size:
+                return -inf
+        if self.spread.any():  # made in place: this is where a review spends its time
+            spread = self.spread[:, np.newaxis]
+            short = spread * _ERRORS
+            short -= spread * spread / 2.0
+            np.exp(short, out=short)
+            short *= self.gpus[:, np.newaxis]
+            short *= hour_factors.repeat(_ERRORS_PER_HOUR)
+            short -= self.committed[:, np.newaxis]
+        else:
+            short = self.gpus[:, np.newaxis] * hour_factors - self.committed[:, np.newaxis]
+        found = _ranked(short.reshape(-1), int(quantile * (short.size - 1)))
+        return found if found >= at_least else -inf
+
+
+@lru_cache(maxsize=64)
+def _most_needed(hour_factors: bytes) -> FloatArray:
+    """The most that each four of a day's hours and errors, in rising order, need over its mean [step of spread, four].
+
+    Between two steps of the spread the log of a need bends by no more than a parabola, 1/8 of the step squared. Beyond
+    the last step nothing is said.
+    """
+    spread = np.arange(_MOST_STEPS + 1)[:, np.newaxis] / _STEPS_OF_SPREAD
+    needed = np.exp(spread * (_ERRORS - spread / 2.0)) * np.frombuffer(hour_factors).repeat(_ERRORS_PER_HOUR)
+    between = np.maximum(needed[:-1], needed[1:]) * np.exp(0.125 / _STEPS_OF_SPREAD**2)
+    most: FloatArray = np.sort(between, axis=1)[:, _BUNDLE - 1 :: _BUNDLE]
+    return np.append(most, np.full((1, most.shape[1]), _UNKNOWN), axis=0)
+
+
+def _ranked(values: FloatArray, rank: int) -> float:
+    """The value at a place in rising order; a sample tells which ones can be left aside, all beyond a bound."""
+    sample = values[::_SAMPLE_STEP].copy()
+    share = rank / _SAMPLE_STEP
+    beyond = int(share + 3.0 * sqrt(share)) + 2
+    if beyond < sample.size:
+        sample.partition(beyond)
+        few = values[values <= sample[beyond]]
+        if few.size > rank:
+            values = few
+    values.partition(rank)
+    return float(values[rank])
 
 
 def days_of(first_day: int, span_days: int) -> IntArray:
@@ -85,12 +143,17 @@ def days_of(first_day: int, span_days: int) -> IntArray:
 
 def sampled(first_day: int, span_days: int) -> IntArray:
     """Every 25th day of a long span, its first included [day]."""
-    return first_day + np.arange(0, span_days, _SAMPLE_DAYS)
+    return first_day + _every(span_days)
+
+
+@lru_cache(maxsize=64)
+def _every(span_days: int) -> IntArray:
+    return np.arange(0, span_days, _SAMPLE_DAYS)
 
 
 def whole_gpus(gpus: float) -> int:
-    """Whole GPUs; the last bit of a sum does not cost one."""
-    return floor(gpus + 1e-6)
+    """Whole GPUs, `ROUNDING` forgiven."""
+    return floor(gpus + ROUNDING)
 
 
 def typical_spread(observation: Observation, forecast: Forecast, days: IntArray) -> float:

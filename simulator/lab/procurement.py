@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
 from typing import Annotated, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ from pydantic import Field
 
 from simulator.lab.forecast import Forecast
 from simulator.lab.leases import Base
-from simulator.lab.need import FINEST, Need, days_of, sampled, typical_spread, whole_gpus
+from simulator.lab.need import FINEST, ROUNDING, Need, days_of, sampled, typical_spread, whole_gpus
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Buy, CapRental, Order
 from simulator.laws.finance import annuity
@@ -135,6 +136,7 @@ class BuyToForecast(Procurement):
         need = Need.on(observation, forecast, arrival + _WEEK, owned_usd_per_gpu_hour(observation))
         if need is None:
             return []
+        need = need.beside_leases(observation, arrival + _WEEK)
         short = with_spares(observation, (self.headroom * need.gpus - need.committed).sum() / _WEEK.size)
         if short < self.least_gpus:
             return []
@@ -166,17 +168,26 @@ class Newsvendor(Procurement):
         """Order what the best capacity lacks when it can arrive."""
         arrival = arrival_day(observation)
         owned = owned_usd_per_gpu_hour(observation)
-        need = Need.on(observation, forecast, days_of(arrival, self.review_days), owned)
+        days = days_of(arrival, self.review_days)
+        need = Need.on(observation, forecast, days, owned)
         if need is None:
             return []
+        need = need.beside_leases(observation, days)
         rent = float((_rent_for_life(observation, arrival) * need.hours_for_one).min())
         chance = float(owned[need.accelerator]) / rent
         if chance > 1.0 - FINEST:
             return []
-        short = with_spares(observation, need.short_of(1.0 - chance, _profile(observation)))
-        if short < self.least_gpus:
+        least = working_gpus(observation, self.least_gpus)
+        short = need.short_of(1.0 - chance, _profile(observation), least)
+        if short == -inf:
             return []
-        return [Buy(need.accelerator, short, f"needed with chance {chance:.0%} on day {arrival}: owned / rented cost")]
+        return [
+            Buy(
+                need.accelerator,
+                with_spares(observation, short),
+                f"needed with chance {chance:.0%} on day {arrival}: owned / rented cost",
+            )
+        ]
 
     def planning_price(self, observation: Observation, release: Release, forecast: Forecast) -> PlanningPrice:
         """The best capacity at its all-in cost, used or not, and rent above it: a wider spread makes both dearer.
@@ -205,6 +216,11 @@ def arrival_day(observation: Observation) -> int:
 def with_spares(observation: Observation, working_gpus: float) -> int:
     """Whole GPUs to own so that so many work: spares make up for those out for repair."""
     return whole_gpus(working_gpus / observation.scenario.ownership.working_share)
+
+
+def working_gpus(observation: Observation, gpus: int) -> float:
+    """The other way round: how many must be lacking for so many to be bought."""
+    return (gpus - ROUNDING) * observation.scenario.ownership.working_share
 
 
 def owned_usd_per_gpu_hour(observation: Observation) -> FloatArray:

@@ -28,7 +28,8 @@ def rent_for_users(observation: Observation, forecast: Forecast, days: IntArray,
     most = min(observation.fleet.rental_cap_gpus, float(observation.scenario.supply.on_demand_gpus[kind, index]))
     usd_per_gpu_day = float(rents[kind]) * HOURS_PER_DAY / need.hours_for_one
     coming = days[observation.day :]
-    lacking = float(need.gpus.mean()) - observation.fleet.committed_as(1.0 / need.hours_for_one, coming)
+    worth, fleet = 1.0 / need.hours_for_one, observation.fleet
+    lacking = float(need.gpus.mean()) - fleet.owned_as(worth, coming) - fleet.leased_as(worth, coming)
     usd = nothing
     usd[observation.day :] = np.clip(lacking, 0.0, most) * usd_per_gpu_day[kind]
     return UsersRent(usd, usd_per_gpu_day)

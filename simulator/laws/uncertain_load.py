@@ -1,6 +1,7 @@
 """A fluctuating load whose level is not known: how much capacity to hold, and how much will overflow it."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import erfc, exp, inf, log, pi, sqrt
 from statistics import NormalDist
 
@@ -10,8 +11,9 @@ from simulator.laws.load import HourProfile
 from simulator.laws.ranges import not_negative
 
 _NORMAL = NormalDist()
+_TO_ERFC, _DENSITY_AT_0 = -1.0 / sqrt(2.0), 1.0 / sqrt(2.0 * pi)
 _MOST_STEPS = 100
-_CLOSE = 1e-12
+_CLOSE = 1e-10
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,13 @@ class UncertainLoad:
         # The quantile of a mixture lies between those of its parts.
         alone = exp(self.sigma * _NORMAL.inv_cdf(1.0 - chance_above) - self.sigma**2 / 2.0)
         low, high = min(self.profile.factors) * alone, max(self.profile.factors) * alone
-        capacity = (low + high) / 2.0
+        # And not far from that of a lognormal of its mean and variance.
+        logs = [each for each in _logs(self.profile) if each > -inf]
+        middle = sum(logs) / len(logs)
+        sd = sqrt(self.sigma**2 + sum((each - middle) ** 2 for each in logs) / len(logs))
+        capacity = exp(middle - self.sigma**2 / 2.0 + sd * _NORMAL.inv_cdf(1.0 - chance_above))
+        if not low < capacity < high:
+            capacity = (low + high) / 2.0
         for _ in range(_MOST_STEPS):  # Newton's steps, halved where they leave the bracket
             if high - low <= _CLOSE * high:
                 break
@@ -90,12 +98,17 @@ class UncertainLoad:
         if self.sigma == 0.0:
             return [inf if factor > capacity else -inf for factor in self.profile.factors]
         to_exceed = log(capacity) + self.sigma**2 / 2.0
-        return [(log(factor) - to_exceed) / self.sigma if factor > 0.0 else -inf for factor in self.profile.factors]
+        return [(each - to_exceed) / self.sigma for each in _logs(self.profile)]
+
+
+@lru_cache(maxsize=64)
+def _logs(profile: HourProfile) -> tuple[float, ...]:
+    return tuple(log(factor) if factor > 0.0 else -inf for factor in profile.factors)
 
 
 def _phi(z: float) -> float:
-    return erfc(-z / sqrt(2.0)) / 2.0
+    return erfc(z * _TO_ERFC) / 2.0
 
 
 def _density(z: float) -> float:
-    return exp(-z * z / 2.0) / sqrt(2.0 * pi)
+    return exp(-z * z / 2.0) * _DENSITY_AT_0

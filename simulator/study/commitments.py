@@ -11,6 +11,7 @@ import numpy as np
 from simulator.lab.lab import Run
 from simulator.lab.orders import Lease, Purchase
 from simulator.lab.payments import payments
+from simulator.laws.units import FloatArray, IntArray
 from simulator.world.calendar import Calendar
 from simulator.world.ownership import OwnershipInputs
 
@@ -18,8 +19,6 @@ Signed = tuple[int, Purchase | Lease]
 """A contract, and the day it was agreed."""
 
 _CENT = 0.005
-_EPOCH_YEAR = 1970
-"""The year numpy counts from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +50,41 @@ def commitments(
     """
     if not signed:
         return []
-    owed = [payments(own, bound) for _, bound in signed]
-    due, usd = np.concatenate([each.day for each in owed]), np.concatenate([each.usd for each in owed])
-    since = np.repeat([day for day, _ in signed], [each.day.size for each in owed])
-    years = (np.datetime64(start) + due).astype("datetime64[Y]").astype(np.int64)
-    first = int(years.min())
-    rows = []
-    for day in looking_days:
-        left = (since <= day) & (due > day)
-        by_year = np.bincount(years[left] - first, usd[left])
-        rows += [
-            (day, _EPOCH_YEAR + first + at, float(due_usd)) for at, due_usd in enumerate(by_year) if due_usd > _CENT
-        ]
-    return rows
+    even = [(day, bound) for day, bound in signed if isinstance(bound, Lease) and not bound.upfront_share]
+    owed = [(day, payments(own, bound)) for day, bound in signed if not isinstance(bound, Lease) or bound.upfront_share]
+    last = max(max((bound.end_day for _, bound in even), default=0), *(int(each.day.max()) for _, each in owed), 0)
+    years = range(start.year, (start + dt.timedelta(days=last)).year + 1)
+    ends = np.array([(dt.date(year + 1, 1, 1) - start).days for year in years])
+    due = _by_year_of_leases(even, looking_days, ends)
+    for since, each in owed:
+        year = ends.searchsorted(each.day, side="right")
+        for row, day in zip(due, looking_days, strict=True):
+            if since <= day:
+                left = each.day > day
+                row += np.bincount(year[left], each.usd[left], minlength=ends.size)
+    return [
+        (day, years[at], float(due[row, at]))
+        for row, day in enumerate(looking_days)
+        for at in np.flatnonzero(due[row] > _CENT).tolist()
+    ]
+
+
+def _by_year_of_leases(leases: Sequence[Signed], looking_days: Sequence[int], year_ends: IntArray) -> FloatArray:
+    """What leases paid day by day still cost [day of looking, year ending on the morning of `year_ends`] in USD."""
+    since, first, end, usd = (
+        np.array(column, dtype=np.float64)[:, np.newaxis, np.newaxis]
+        for column in (
+            [day for day, _ in leases],
+            [bound.first_day for _, bound in leases],
+            [bound.end_day for _, bound in leases],
+            [bound.usd_per_day for _, bound in leases if isinstance(bound, Lease)],
+        )
+    )
+    look, starts = np.array(looking_days)[:, np.newaxis], np.concatenate(([-np.inf], year_ends[:-1]))
+    from_day = np.maximum(np.maximum(first, look + 1), np.maximum(starts, 0))
+    days = np.maximum(np.minimum(end, year_ends) - from_day, 0.0)
+    due: FloatArray = (usd * days * (since <= look)).sum(axis=0)
+    return due
 
 
 def _looking_days(calendar: Calendar) -> list[int]:

@@ -51,7 +51,7 @@ class Prices:
         """Price of every kind on one day [USD/GPU]; inf where not for sale."""
         return self.outlook.purchase_usd_per_gpu[:, index] * self.purchase_factor[:, index]
 
-    def rent_path(self, kind: int | IntArray, index: IntArray) -> FloatArray:
+    def rent_path(self, kind: int | IntArray, index: IntArray | slice) -> FloatArray:
         """On-demand rent of one kind, or of one kind a day, on these days [USD/GPU-hour]."""
         return self.outlook.on_demand_usd_per_gpu_hour[kind, index] * self.rental_factor[kind, index]
 
@@ -59,7 +59,7 @@ class Prices:
         """Spot rent of one kind, or of one kind a day, on these days [USD/GPU-hour]."""
         return self.outlook.spot_usd_per_gpu_hour[kind, index] * self.spot_factor[kind, index]
 
-    def purchase_path(self, kind: int, index: IntArray) -> FloatArray:
+    def purchase_path(self, kind: int, index: IntArray | slice) -> FloatArray:
         """Price of one kind on these days [USD/GPU]."""
         return self.outlook.purchase_usd_per_gpu[kind, index] * self.purchase_factor[kind, index]
 

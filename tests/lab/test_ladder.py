@@ -14,6 +14,7 @@ from simulator.lab.ladder import Ladder
 from simulator.lab.orders import Tenure
 from simulator.lab.policy import Policy
 from simulator.lab.procurement import owned_usd_per_gpu_hour
+from simulator.world.ownership import LeasedInputs
 from simulator.world.scenario import Scenario
 from simulator.world.world import realize
 
@@ -67,15 +68,15 @@ def test_equal_shares_leave_no_middle() -> None:
 
 
 def test_in_a_growing_lab_the_owned_base_grows_into_the_leased_middle() -> None:
-    # What is owned follows the quiet hours of the year from delivery on, though leases cover them for a time; what is
-    # held never exceeds what most hours of the coming year need.
-    run = live(lab(1000, growth_per_year=2.0), Ladder(look_days=1))
+    # What is owned follows the quiet hours of the year from delivery on, as soon as the leases of day 0 are no more
+    # than the middle needs; what is held never exceeds what most hours of the coming year need.
+    run = live(lab(1000, growth_per_year=2.0), Ladder(look_days=1, least_share=0.0))
     owned, reserved = run.used.owned_gpus[0], run.used.reserved_gpus[0]
     growth = 2.0 ** (np.arange(1000) / 365.25)
     quiet = 1000 * HOURS[1] * growth
     # Within a month's growth below, and never above.
     assert (owned[1:] <= quiet[1:] + 1).all()
-    assert (owned[1:] >= quiet[1:] / 2.0 ** (31 / 365.25) - 8).all()
+    assert (owned[92:] >= quiet[92:] / 2.0 ** (31 / 365.25) - 8).all()
     assert (owned + reserved <= 1000 * max(HOURS) * growth * 2.0).all()
     assert (reserved > 0).all()
 
@@ -104,3 +105,24 @@ def test_its_planning_price_has_three_layers(reserved: float, held: float, above
     by_hand = owned * 0.5 + 1.5 * (held - 0.5) + 2.0 * above
     assert price.serving_usd_per_gpu_hour[0] == pytest.approx(by_hand)
     assert price.training_usd_per_gpu_hour[0] == pytest.approx(2.0)
+
+
+# Nothing is held for later --------------------------------------------------------------------------------------------
+
+
+def test_a_base_waits_for_leases_that_stand_in_for_it_and_leases_wait_until_they_are_needed() -> None:
+    """A flat need of 100 in every hour: 100 leased for 50 days, then 100 owned for 200, and again; never 200."""
+    flat = lab(500, hour_profile=(1.0,) * 24, tokens_per_day=10 * TOKENS_PER_DAY)
+    scenario = flat.model_copy(
+        update={
+            "opening_lease": (LeasedInputs(accelerator="Unit", gpus=100, usd_per_gpu_hour=1.5, days_left=50),),
+            "ownership": flat.ownership.model_copy(update={"useful_life_years": 200 / 365.25}),
+        }
+    )
+    run = live(scenario, Ladder(owned_quantile=0.3, review_days=10))
+    held = run.used.owned_gpus[0] + run.used.reserved_gpus[0]
+    # A day between two reviews may be rented.
+    assert held.max() == 100.0
+    assert np.count_nonzero(held < 100.0) <= 3
+    np.testing.assert_array_equal(run.used.reserved_gpus[0][:50], 100.0)
+    assert [order.gpus for order in run.orders if order.tenure is Tenure.OWNED] == [100] * 3
