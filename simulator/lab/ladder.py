@@ -22,7 +22,6 @@ from simulator.lab.procurement import (
     working_gpus,
 )
 from simulator.laws.uncertain_load import UncertainLoad
-from simulator.laws.units import FloatArray
 from simulator.world.inputs import Misplaced, Share
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario
@@ -45,7 +44,7 @@ class Ladder(Procurement):
     )
     term_days: Annotated[int, Field(gt=0)] = Field(365, description="length of each lease [days]")
     least_gpus: Annotated[int, Field(gt=0)] = Field(8, description="smallest order or lease worth placing [GPUs]")
-    least_share: Share = Field(0.03, description="smallest order or lease worth placing / mean need")
+    least_share: Share = Field(0.05, description="smallest order or lease worth placing / mean need")
 
     @model_validator(mode="after")
     def _base_below_middle(self) -> Ladder:
@@ -94,31 +93,28 @@ class Ladder(Procurement):
         return PlanningPrice(rent.training_usd_per_gpu_hour, np.where(np.isfinite(top), layers, top))
 
     def _base(self, observation: Observation, forecast: Forecast) -> Buy | None:
-        arrival = arrival_day(observation)
-        days = sampled(arrival, self.look_days)
-        need = Need.on(observation, forecast, days, owned_usd_per_gpu_hour(observation))
-        if need is None:
-            return None
+        """What the base lacks as soon as an order can arrive, and over the days it is looked at."""
+        arrival, owned = arrival_day(observation), owned_usd_per_gpu_hour(observation)
         hours = np.asarray(observation.scenario.planned_profile.factors)
-        least = max(working_gpus(observation, self.least_gpus), self.least_share * float(need.gpus.mean()))
-        short = need.short_of(self.owned_quantile, hours, least)
-        if short > -inf:
-            short = min(short, self._at_once(observation, forecast, hours))
+        soon = days_of(arrival, self.review_days)
+        first = Need.on(observation, forecast, soon, owned)
+        if first is None:
+            return None
+        least = max(working_gpus(observation, self.least_gpus), self.least_share * float(first.gpus.mean()))
+        short = first.short_of(self.owned_quantile, hours, least)
+        if short == -inf:
+            return None
+        # Leases that the middle does not need stand in for the base.
+        middle = first.short_of(self.reserved_quantile, hours) - short
+        leased = float(observation.fleet.leased_as(1.0 / first.hours_for_one, soon).min())
+        need = Need.on(observation, forecast, sampled(arrival, self.look_days), owned)
+        if need is None or need.accelerator != first.accelerator:
+            return None
+        short = min(short - max(leased - middle, 0.0), need.short_of(self.owned_quantile, hours, least))
         if short < least:
             return None
-        gpus = with_spares(observation, short)
         reason = f"all but {self.owned_quantile:.0%} of hours from day {arrival} on need it"
-        return Buy(need.accelerator, gpus, reason)
-
-    def _at_once(self, observation: Observation, forecast: Forecast, hours: FloatArray) -> float:
-        """What the base lacks as soon as an order can arrive: leases that the middle does not need stand in for it."""
-        soon = days_of(arrival_day(observation), self.review_days)
-        need = Need.on(observation, forecast, soon, owned_usd_per_gpu_hour(observation))
-        if need is None:
-            return -inf
-        base, both = (need.short_of(quantile, hours) for quantile in (self.owned_quantile, self.reserved_quantile))
-        leased = observation.fleet.leased_as(1.0 / need.hours_for_one, soon)
-        return base - max(float(leased.min()) - (both - base), 0.0)
+        return Buy(need.accelerator, with_spares(observation, short), reason)
 
 
 def _capacity(load: UncertainLoad, quantile: float) -> float:

@@ -27,6 +27,13 @@ class Bound(NamedTuple):
     end_day: int
 
 
+class _Lacking(NamedTuple):
+    """GPUs of a kind to be leased."""
+
+    accelerator: int
+    gpus: float
+
+
 @dataclass(frozen=True, slots=True)
 class Base:
     """GPUs to lease for a term: those that all but a part of its hours, the quietest, will need.
@@ -67,7 +74,7 @@ class Base:
             again = self.term_days if lease.end_day >= next_review else 0
             counted.append(Bound(lease.accelerator, lease.gpus, lease.first_day, lease.end_day + again))
         for day, ending in groupby((lease for lease in held if lease.end_day < next_review), _end_day):
-            need = self._need(observation, forecast, day, counted)
+            need = self._need(observation, forecast, day, counted, self.term_days)
             if need is None:
                 continue
             # Less what an extra review, called by an event, has signed for already.
@@ -77,17 +84,29 @@ class Base:
             if gpus > 0:
                 counted.append(Bound(need.accelerator, gpus, day, day + self.term_days))
                 yield Reserve(need.accelerator, gpus, self.term_days, f"{self.reason}, leased again", day)
-        need = self._need(observation, forecast, today, counted)
+        # What is needed only later can be leased later.
+        soon = self._lacking(observation, forecast, hours, counted, self.review_days)
+        if soon is not None:
+            always = self._lacking(observation, forecast, hours, counted, self.term_days)
+            if always is not None and always.accelerator == soon.accelerator:
+                gpus = whole_gpus(min(soon.gpus, always.gpus))
+                yield Reserve(soon.accelerator, gpus, self.term_days, self.reason)
+
+    def _lacking(
+        self,
+        observation: Observation,
+        forecast: Forecast,
+        hours: FloatArray,
+        counted: Sequence[Bound],
+        span_days: int,
+    ) -> _Lacking | None:
+        """What a span from today on lacks, if it is worth a lease."""
+        need = self._need(observation, forecast, observation.day, counted, span_days)
         if need is None:
-            return
+            return None
         least = max(self.least_gpus - ROUNDING, self.least_share * float(need.gpus.mean()))
-        short = need.short_of(self.quantile, hours, least)
-        if short > -inf:  # is any of it needed before it could be leased later?
-            first = self._need(observation, forecast, today, counted, self.review_days)
-            if first is not None and first.accelerator == need.accelerator:
-                short = min(short, first.short_of(self.quantile, hours, least))
-        if short > -inf:
-            yield Reserve(need.accelerator, whole_gpus(short), self.term_days, self.reason)
+        gpus = need.short_of(self.quantile, hours, least)
+        return None if gpus == -inf else _Lacking(need.accelerator, gpus)
 
     def _need(
         self,
@@ -95,10 +114,10 @@ class Base:
         forecast: Forecast,
         day: int,
         counted: Sequence[Bound],
-        span_days: int | None = None,
+        span_days: int,
     ) -> Need | None:
-        """Over a term from a day on, or a shorter span, beside what is counted on."""
-        days = sampled(day, self.term_days) if span_days is None else days_of(day, span_days)
+        """Over a span from a day on, beside what is counted on."""
+        days = days_of(day, span_days) if span_days < self.term_days else sampled(day, span_days)
         discount = observation.scenario.market.discount(self.term_days)
         need = Need.on(observation, forecast, days, observation.on_demand_usd_per_gpu_hour * (1.0 - discount))
         if need is None:
