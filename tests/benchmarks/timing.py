@@ -45,7 +45,13 @@ def told(name: str, values: Sequence[float], limit: float, form: str = "8.0f", *
     low, middle, high = quartiles(values)
     is_within = middle >= limit if at_least else middle <= limit
     spread = "".join(f"{value:{form}}" for value in (low, middle, high))
-    print(
-        f"{name:38}{spread}   {'at least' if at_least else 'limit'} {limit:g}   {'within' if is_within else 'ABOVE' if not at_least else 'BELOW'}"
-    )
+    verdict = "within" if is_within else "BELOW" if at_least else "ABOVE"
+    print(f"{name:38}{spread}   {'at least' if at_least else 'limit'} {limit:g}   {verdict}")
     return {"lower": low, "median": middle, "upper": high, "limit": limit, "within": is_within}
+
+
+def also(name: str, values: Sequence[float], form: str = "8.0f") -> Figures:
+    """The same of a figure that has no limit."""
+    low, middle, high = quartiles(values)
+    print(f"{name:38}{low:{form}}{middle:{form}}{high:{form}}")
+    return {"lower": low, "median": middle, "upper": high}

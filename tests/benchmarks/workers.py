@@ -37,8 +37,6 @@ def study() -> Figures:
     start = time.perf_counter()
     compare(ten_years(), policies, replications=TRIED, seed=1, workers=2)
     seconds = (time.perf_counter() - start) * STUDY / TRIED
-    print(
-        f"\nfour policies x {STUDY:,} replications x ten years, two workers, from {TRIED}: {seconds:.0f} s wall, start"
-    )
-    print(f"of the workers multiplied too; {STUDY_SECONDS:.0f} s on two quiet cores is wished for")
+    print(f"\nfour policies x {STUDY:,} replications x ten years, two workers, their start multiplied too")
+    print(f"{seconds:.0f} s wall, told from {TRIED} replications; wished for on two quiet cores: {STUDY_SECONDS:.0f} s")
     return {"study seconds": seconds}
