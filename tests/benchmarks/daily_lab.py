@@ -69,6 +69,8 @@ class Tranche:
     usd: float
     first_day: int
     end_day: int
+    due_day: int = -1
+    """Of a purchase: when it is paid."""
 
 
 @dataclass
@@ -145,7 +147,8 @@ class DailyLab:
             if order.date == today and order.action == "buy":
                 first = self.today + self.world.purchase_lead_days(self.today)
                 end = first + round(own.useful_life_years * 365.25)
-                self.owned.append(Tranche(order.gpus, self.list_price(), first, end))
+                due = self.today + round(self.world.scenario.market.lead_days)
+                self.owned.append(Tranche(order.gpus, self.list_price(), first, end, due))
             if order.date == today and order.action == "reserve":
                 price = self.rent() * (1 - self.world.scenario.market.discount(order.term_days or 0))
                 self.leased.append(Tranche(order.gpus, price, self.today, self.today + (order.term_days or 0)))
@@ -182,13 +185,13 @@ class DailyLab:
         self.day.cash_usd[Account.ON_DEMAND] = rented_hours * self.rent()
 
     def pay(self) -> None:
-        """Purchases on the day they come, and what it costs to keep GPUs."""
+        """Purchases on the day agreed, and what it costs to keep GPUs."""
         own, cash = self.world.scenario.ownership, self.day.cash_usd
         tariff = float(self.world.prices.electricity_usd_per_kwh[self.index])
         rated_kw = self.world.scenario.accelerators[0].server_power_kw
         for tranche in self.owned:
             all_in = tranche.gpus * tranche.usd * own.server_overhead / (1 - own.interconnect_share)
-            if tranche.first_day == self.today:
+            if tranche.due_day == self.today:
                 cash[Account.PURCHASE] += all_in
             if tranche.first_day <= self.today:
                 cash[Account.MAINTENANCE] += all_in * own.maintenance_per_year / 365.25
