@@ -33,7 +33,7 @@ class BaseRow:
     opening_usd: float
     """Part of the cost: what was held at the start and is used up or owed less since."""
     closing_usd: float
-    """Part of the cost: what is left at the end, as a negative; above 0 where leases to come cost more than they fetch."""
+    """Part of the cost: what is left at the end, below 0; above where leases that run on cost more than they fetch."""
     cut_share: float
     """Of worlds, those in which a limit cut an order: then fewer GPUs are held than asked for, or later."""
     cut_to: str
@@ -61,7 +61,7 @@ class HeatCell:
 
     @property
     def is_open(self) -> bool:
-        """Whether the interval holds 0, so that these worlds cannot tell; never so for a single world, which has none."""
+        """Whether the interval holds 0, so that these worlds cannot tell; a single world has no interval."""
         return self.difference_percent.low < 0.0 < self.difference_percent.high
 
 
@@ -94,7 +94,7 @@ class Optimum:
     owned_share: float
     """Of those tried, the cheapest, and the smallest of ties; 0 rents all, NaN if renting all misses its quality."""
     refined_share: float
-    """Least of the parabola through it and its neighbours, an approximation; NaN where the costs tried speak against it."""
+    """Least of the parabola through it and its neighbours; NaN where the costs tried speak against one."""
     best_own_share: float
     """The cheapest of those that own, the smallest of ties: what the tornado asks about; NaN if none is comparable."""
     accelerator: str
