@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter
 
 from simulator.show.money import count_tick, money, percent, signed, signed_percent
 from simulator.show.plots import figure_of, save_figures
-from simulator.show.rent_or_buy_words import CUT, half_width_said, open_cells, swing_value, swing_what
+from simulator.show.rent_or_buy_words import CUT, CUT_SAID, half_width_said, map_marks, swing_value, swing_what
 from simulator.show.style import (
     GRID,
     INK,
@@ -56,7 +56,7 @@ def owned_share(found: RentOrBuy, ax: Axes | None = None) -> Axes:
     leases = [row for row in found.owned_base if np.isnan(row.owned_share) and row.comparable]
     shares = [100.0 * row.owned_share for row in rows]
     below = [
-        "Below: GPUs owned / mean need forecast for the day of delivery, and GPUs owned at the end, mean over worlds."
+        "Below: GPUs owned / mean need forecast for the day of delivery, and GPUs owned at the end, mean of worlds."
     ]
     bounds = [[row.difference_percent.low for row in rows], [row.difference_percent.high for row in rows]]
     if len(rows) > 1 and np.isfinite(bounds).any():
@@ -85,7 +85,7 @@ def owned_share(found: RentOrBuy, ax: Axes | None = None) -> Axes:
     ax.set_xticks(shares, [_share_tick(row) for row in rows])
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: signed_percent(value, 0 if high - low > 5.0 else 1)))
     if any(row.cut_to for row in rows):
-        below.append(f"{CUT}: limits cut orders, so it holds fewer GPUs than its share says, or later.")
+        below.append(CUT_SAID)
     below.append(_not_drawn(found, ax, len(rows)))
     below.append(caption(found.comparison))
     title = "What owning a share of the need costs, against renting all"
@@ -108,9 +108,8 @@ def _not_drawn(found: RentOrBuy, ax: Axes, n_drawn: int) -> str:
     """Which ways are not drawn, in words; where only one share is left, the reasons are written into the picture."""
     out = [row for row in found.owned_base if not row.comparable]
     if n_drawn <= 1:
-        said = "\n".join(
-            ["Not comparable with renting all, so not drawn:", *(f"{row.policy} {row.reason}" for row in out)]
-        )
+        reasons = [f"{row.policy} {row.reason}" for row in out]
+        said = "\n".join(["Not comparable with renting all, so not drawn:", *reasons])
         ax.text(0.16, 0.5, said, transform=ax.transAxes, va="center", fontsize=LABEL, color=INK, bbox=_PAPER, zorder=5)
         return ""
     return f"Not drawn, as quality or service differs: {', '.join(row.policy for row in out)}." if out else ""
@@ -141,7 +140,7 @@ def payback(found: RentOrBuy, ax: Axes | None = None) -> Axes:
     paid, lost = (money(usd, currency) for usd in (part.row.paid_usd, part.net_usd[0]))
     below = (
         f"Ordered on {scenario.start} at that day's price, in service from {part.row.arrives} to the end of its useful "
-        f"life. Sold on the first day it has cost {lost} of the {paid} paid: network and installation fetch nothing, and "
+        f"life. Sold on the first day it has cost {lost} of {paid} paid: network and installation fetch nothing, and "
         f"reselling costs {percent(scenario.ownership.resale_spread)}. Rents drift as stated, without noise; nominal "
         f"money, no cost of capital.{f' Money: {currency.said}.' if currency.said else ''}"
     )
@@ -174,8 +173,8 @@ def heat_map(found: RentOrBuy, ax: Axes | None = None) -> Axes:
     below = (
         f"Across: change of rents a year (declared: {declared}). Down: yearly growth of demand, times the declared. "
         f"Cells: cost of the best owned share of the need, less that of renting all, in % of the latter; line: where "
-        f"the answer turns. {_hatched(found)} {found.scenario.title}: {worlds_said(found.cell_replications)} a cell, seed "
-        f"{found.comparison.seed}."
+        f"the answer turns. {_marks(found)}{found.scenario.title}: {worlds_said(found.cell_replications)} a cell, "
+        f"seed {found.comparison.seed}."
     )
     dress(ax, "Own or rent, as demand grows and rents fall", "growth of demand", below)
     ax.grid(visible=False)
@@ -204,10 +203,11 @@ def tornado(found: RentOrBuy, ax: Axes | None = None) -> Axes:
     ax.legend(frameon=False, fontsize=SMALL, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2)
     widths = [end.high - end.mean for bar in bars for end in (bar.at_low_percent, bar.at_high_percent)]
     widest = f" (95 %; at the ends up to {max(widths):.1f})" if widths and np.isfinite(widths).all() else ""
+    said = f"{signed(centre, 1)}{half_width_said(found.tornado_centre_percent)} %{widest}"
     below = (
         f"Cost of owning {percent(found.optimum.best_own_share)} of the need, less that of renting all, in % of the "
-        f"latter. Solid: as declared, {signed(centre, 1)}{half_width_said(found.tornado_centre_percent)} %{widest}; dashed: no difference, right of it rent. At the ends: the "
-        f"values tried. {found.scenario.title}: {worlds_said(found.cell_replications)}, seed {found.comparison.seed}."
+        f"latter. Solid: as declared, {said}; dashed: no difference, right of it rent. At the ends: the values tried. "
+        f"{found.scenario.title}: {worlds_said(found.cell_replications)}, seed {found.comparison.seed}."
     )
     dress(ax, "What would change the answer: one input at a time", "", below)
     ax.grid(visible=False, axis="y")
@@ -300,9 +300,11 @@ def _hatch(ax: Axes, row: int, column: int) -> None:
 def _cell(cell: HeatCell) -> str:
     if np.isnan(cell.difference_percent.mean):
         return "n/c"
-    answer = f"own {percent(cell.owned_share)}" if cell.owns else "rent"
+    answer = f"own {percent(cell.owned_share)}{f' {CUT}' if cell.is_cut else ''}" if cell.owns else "rent"
     return f"{signed_percent(cell.difference_percent.mean)}{' ?' if cell.is_open else ''}\n{answer}"
 
 
-def _hatched(found: RentOrBuy) -> str:
-    return f"{'Hatched, ' if any(cell.is_open for cell in found.heat_map) else ''}{open_cells(found)}"
+def _marks(found: RentOrBuy) -> str:
+    """What hatching and marks mean, and a blank."""
+    said = map_marks(found)
+    return f"{'Hatched, ' if any(cell.is_open for cell in found.heat_map) else ''}{said} " if said else ""

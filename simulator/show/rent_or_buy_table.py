@@ -13,7 +13,7 @@ from simulator.show.rent_or_buy_words import (
     CUT_SAID,
     bounds,
     half_width_said,
-    open_cells,
+    map_marks,
     policy_said,
     swing_value,
     swing_what,
@@ -79,8 +79,8 @@ def base_table(found: RentOrBuy) -> Table:
     table = plain_table(
         "How many to own, by simulation",
         f"{worlds_said(comparison.replications)}, seed {comparison.seed}; {policy_said(comparison.policies[0])}. "
-        "Shares: of the mean need forecast for the day of delivery. Difference: paired, from renting all, [95 %]. Of it "
-        "at the ends: the part of the cost that is the value of GPUs and leases held at the start, less that of those "
+        "Shares: of the mean need forecast for the day of delivery. Difference: paired, from renting all, [95 %]. Of "
+        "it at the ends: the part of the cost that is the value of GPUs and leases held at the start, less that of those "
         "left at the end. GPUs held (owned or leased): mean over worlds, at most and at the end. Peak cash: within any "
         f"365 days. *: the cheapest share, the smallest of ties.{f' {CUT_SAID}' if found.cut else ''}",
         Table,
@@ -119,7 +119,7 @@ def heat_table(found: RentOrBuy) -> Table:
     table = plain_table(
         "When the answer changes: cost of the best owned share, against renting all",
         "Across: change of rents a year; down: times the declared growth of demand; "
-        f"{worlds_said(found.cell_replications)} a cell. {open_cells(found)}",
+        f"{worlds_said(found.cell_replications)} a cell. {map_marks(found)}",
         Table,
     )
     table.min_width = len(str(table.title))
@@ -182,7 +182,8 @@ def _cell(cell: HeatCell) -> str:
         return "not comparable"
     said = signed_percent(cell.difference_percent.mean)
     said += " ?" if cell.is_open else ""
-    return f"{said} (own {percent(cell.owned_share)})" if cell.owns else f"{said} (rent)"
+    cut = f" {CUT}" if cell.is_cut else ""
+    return f"{said} (own {percent(cell.owned_share)}{cut})" if cell.owns else f"{said} (rent)"
 
 
 def _range(found: Range) -> str:

@@ -39,6 +39,8 @@ def verdict(found: RentOrBuy) -> str:
 
 def no_tornado(found: RentOrBuy) -> str:
     """Why there is nothing to swing."""
+    if found.best is not None:
+        return f"No input is swung: the best owned share, {percent(found.best.owned_share)}, holds no GPU."
     reasons = "; ".join(f"{row.policy} {row.reason}" for row in found.owned_base if row.owned_share > 0.0)
     return f"No owned share is comparable with renting all, so no input is swung: {reasons}."
 
@@ -65,8 +67,8 @@ def window_said(found: RentOrBuy) -> str:
     if days >= life:
         return ""
     return (
-        f"The simulation ends after {_years(days)} of the {_years(life)} that a GPU lives: what it may gain later is not "
-        "in its figures, which count it then at what it would fetch."
+        f"The simulation ends after {days / DAYS_PER_YEAR:.1f} of the {_years(life)} that a GPU lives and counts it then "
+        "at what it would fetch; what it may gain later is not in the simulated figures."
     )
 
 
@@ -74,13 +76,16 @@ def _years(days: int) -> str:
     return f"{days / DAYS_PER_YEAR:.1f} years"
 
 
-def open_cells(found: RentOrBuy) -> str:
-    """How sure the cells of the map are."""
-    if not _has_intervals(found):
-        return "One world has no interval, so no cell says how sure it is."
+def map_marks(found: RentOrBuy) -> str:
+    """How sure the cells of the map are, and which of them limits cut."""
+    marks = []
     if any(cell.is_open for cell in found.heat_map):
-        return "?: the 95 % interval holds 0, these worlds cannot tell."
-    return "No cell's 95 % interval holds 0."
+        marks.append("?: the 95 % interval holds 0, these worlds cannot tell.")
+    elif not _has_intervals(found) and found.cell_replications == 1:
+        marks.append("One world has no interval, so no cell says how sure it is.")
+    if any(cell.owns and cell.is_cut for cell in found.heat_map):
+        marks.append(CUT_SAID)
+    return " ".join(marks)
 
 
 def _has_intervals(found: RentOrBuy) -> bool:
@@ -146,8 +151,8 @@ def _limits(found: RentOrBuy) -> str:
         return ""
     held = count_tick(max(row.held_peak_gpus for row in found.cut))
     limits = " or ".join(dict.fromkeys(f"what {row.cut_to}" for row in found.cut))
-    few = "they hold no GPU" if held == "0" else f"they hold at most {held} GPUs"
-    return f"Orders of {', '.join(names)} were cut to {limits}: {few}, fewer than asked for or later."
+    few = "they hold no GPU" if held == "0" else f"they hold at most {held} GPUs, fewer than asked for or later"
+    return f"Orders of {', '.join(names)} were cut to {limits}: {few}."
 
 
 def _size(found: Range) -> str:

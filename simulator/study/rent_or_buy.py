@@ -109,7 +109,9 @@ def rent_or_buy(
         mapped = cells([(world, (rent, *owns)) for world in worlds])
         heat_map = [_cell(*at, found) for at, found in zip(points, mapped, strict=True)]
         best = _cheapest_own(comparison)
-        asked = [scenario, *(end for swing in moved for end in (swing.at_low, swing.at_high))] if best else []
+        asked = [scenario, *(end for swing in moved for end in (swing.at_low, swing.at_high))]
+        if not (best and _held(comparison)[best].any()):
+            asked = []
         ends = [_percent(found, 1) for found in cells([(world, (rent, owns[best - 1])) for world in asked])]
     tornado = [_bar(swing, *ends[at : at + 2]) for swing, at in zip(moved, range(1, len(ends), 2), strict=False)]
     optimum = _optimum(comparison, best, heat_map)
@@ -188,19 +190,27 @@ def _percent(comparison: Comparison, number: int) -> Range:
 
 def _cell(growth: float, fall: float, comparison: Comparison) -> HeatCell:
     best = _cheapest_own(comparison)
-    share = SHARES[best - 1] if best else float("nan")
-    return HeatCell(growth, fall, share, _percent(comparison, best) if best else _NO_RANGE)
+    if not best:
+        return HeatCell(growth, fall, float("nan"), _NO_RANGE)
+    is_cut = bool(cut_orders(comparison.orders, comparison.policy_names[best]).to)
+    return HeatCell(growth, fall, SHARES[best - 1], _percent(comparison, best), is_cut)
 
 
 def _bar(swing: Swing, at_low: Range, at_high: Range) -> TornadoRow:
     return TornadoRow(swing.what, swing.field, swing.low, swing.declared, swing.high, swing.unit, at_low, at_high)
 
 
-def _base_rows(comparison: Comparison) -> Iterator[BaseRow]:
+def _held(comparison: Comparison) -> FloatArray:
+    """GPUs owned or reserved, mean over worlds [policy, day]."""
     tenures = list(Tenure)
     held = comparison.days.gpus[:, [tenures.index(Tenure.OWNED), tenures.index(Tenure.RESERVED)]].sum(axis=1)
+    return np.asarray(held / comparison.replications, dtype=np.float64)
+
+
+def _base_rows(comparison: Comparison) -> Iterator[BaseRow]:
+    held = _held(comparison)
     for number, row in enumerate(comparison.summary_records()):
-        gpus = held[number] / comparison.replications
+        gpus = held[number]
         cut = cut_orders(comparison.orders, row.policy)
         yield BaseRow(
             row.policy,

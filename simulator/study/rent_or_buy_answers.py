@@ -53,6 +53,8 @@ class HeatCell:
     """The best of those that own; NaN if none is comparable."""
     difference_percent: Range
     """Paired, of the cost of renting all; above 0 renting all is best."""
+    is_cut: bool = False
+    """Whether a limit cut an order of that share."""
 
     @property
     def owns(self) -> bool:
