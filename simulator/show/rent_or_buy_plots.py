@@ -16,7 +16,6 @@ from simulator.show.money import count_tick, money, percent, signed, signed_perc
 from simulator.show.plots import figure_of, save_figures
 from simulator.show.rent_or_buy_words import CUT, CUT_SAID, half_width_said, map_marks, swing_value, swing_what
 from simulator.show.style import (
-    GRID,
     INK,
     LABEL,
     MUTED,
@@ -40,9 +39,13 @@ from simulator.study.tenure_costs import OneGpu, one_gpu
 _LUMINANCE = np.array([0.299, 0.587, 0.114])
 _DARK = 0.56
 """Of white's luminance: on darker colours letters are white."""
-_LEAST_SPAN, _MARGIN = 1.0, 0.08
+_LEAST_SPAN, _MARGIN, _ROUNDING = 1.0, 0.08, 1e-6
+_VISIBLE = 0.003
+"""Of the height of an axis: a narrower band cannot be seen."""
 _LEGEND_ROOM = 1.22
 """Height of an axis / its highest line: what is above holds the legend, clear of all lines."""
+_LOW, _HIGH = 1, 2
+"""Looks of a bar's two halves."""
 _PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
 """Behind letters that a line would run through."""
 _BETWEEN = 0.07
@@ -59,7 +62,8 @@ def owned_share(found: RentOrBuy, ax: Axes | None = None) -> Axes:
         "Below: GPUs owned / mean need forecast for the day of delivery, and GPUs owned at the end, mean of worlds."
     ]
     bounds = [[row.difference_percent.low for row in rows], [row.difference_percent.high for row in rows]]
-    if len(rows) > 1 and np.isfinite(bounds).any():
+    low, high = _span([*(row.difference_percent.mean for row in (*rows, *leases)), *np.ravel(bounds)])
+    if np.any(np.subtract(bounds[1], bounds[0]) > _VISIBLE * (high - low)):
         ax.fill_between(shares, *np.nan_to_num(bounds, nan=0.0), color=PETROFF[0], alpha=0.15, linewidth=0)
         below.append("Band: 95 % of the paired difference.")
     means = [row.difference_percent.mean for row in rows]
@@ -74,7 +78,6 @@ def owned_share(found: RentOrBuy, ax: Axes | None = None) -> Axes:
         ax.axvline(100.0 * found.optimum.refined_share, color=INK, linewidth=1.0, linestyle=(0, (1.5, 2.5)))
         below.append("Dotted: least of the parabola through it and its neighbours.")
     ax.set_xlim(-4.0, max(shares, default=100.0) + (44.0 if leases else 4.0))
-    low, high = _span([*means, *(row.difference_percent.mean for row in leases), *np.ravel(bounds)])
     ax.set_ylim(low, high)
     heights = apart([(row.difference_percent.mean - low) / (high - low) for row in leases], _BETWEEN, 0.97)
     for number, (row, height) in enumerate(zip(leases, heights, strict=True)):
@@ -83,7 +86,7 @@ def owned_share(found: RentOrBuy, ax: Axes | None = None) -> Axes:
         said = f"{row.policy}, {signed_percent(row.difference_percent.mean)}"
         ax.text(0.81, height, said, transform=ax.transAxes, va="center", color=INK, fontsize=SMALL, bbox=_PAPER)
     ax.set_xticks(shares, [_share_tick(row) for row in rows])
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: signed_percent(value, 0 if high - low > 5.0 else 1)))
+    ax.yaxis.set_major_formatter(FuncFormatter(_percent_tick))
     if any(row.cut_to for row in rows):
         below.append(CUT_SAID)
     below.append(_not_drawn(found, ax, len(rows)))
@@ -98,6 +101,12 @@ def _span(values: Sequence[float]) -> tuple[float, float]:
     low, high = min(held), max(held)
     margin = _MARGIN * max(high - low, _LEAST_SPAN)
     return low - margin, high + margin
+
+
+def _percent_tick(value: float, _: int) -> str:
+    """No more digits than the value has, and no fewer."""
+    decimals = next((places for places in (0, 1) if abs(value - round(value, places)) < _ROUNDING), 2)
+    return signed_percent(value, decimals)
 
 
 def _share_tick(row: BaseRow) -> str:
@@ -136,7 +145,7 @@ def payback(found: RentOrBuy, ax: Axes | None = None) -> Axes:
     currency = currency_of(found.comparison)
     money_axis(ax, currency)
     date_axis(ax, days.size)
-    ax.legend(frameon=False, fontsize=SMALL, loc="upper left", ncols=2)
+    ax.legend(facecolor="white", edgecolor="none", framealpha=1.0, fontsize=SMALL, loc="upper left", ncols=2)
     paid, lost = (money(usd, currency) for usd in (part.row.paid_usd, part.net_usd[0]))
     below = (
         f"Ordered on {scenario.start} at that day's price, in service from {part.row.arrives} to the end of its useful "
@@ -192,14 +201,14 @@ def tornado(found: RentOrBuy, ax: Axes | None = None) -> Axes:
     room = 0.14 * max(right - left, _LEAST_SPAN)
     for row, bar in enumerate(bars):
         _bar(ax, row, bar, centre)
-    for number, label in ((1, "at the low value"), (2, "at the high value")):
+    for number, label in ((_LOW, "at the low value"), (_HIGH, "at the high value")):
         look = policy_look(number)
         ax.barh(0, 0.0, left=centre, color=look.colour, hatch=look.hatch, edgecolor="white", label=label)
     ax.axvline(centre, color=INK, linewidth=1.2)
     ax.axvline(0.0, color=MUTED, linewidth=1.2, linestyle=(0, (6.0, 2.0)))
     ax.set_xlim(left - room, right + room)
     ax.set_yticks(range(len(bars)), [f"{swing_what(bar)}\n{_declared(bar)}" for bar in bars])
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: signed_percent(value)))
+    ax.xaxis.set_major_formatter(FuncFormatter(_percent_tick))
     ax.legend(frameon=False, fontsize=SMALL, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2)
     widths = [end.high - end.mean for bar in bars for end in (bar.at_low_percent, bar.at_high_percent)]
     widest = f" (95 %; at the ends up to {max(widths):.1f})" if widths and np.isfinite(widths).all() else ""
@@ -220,13 +229,13 @@ def _declared(bar: TornadoRow) -> str:
 
 def _bar(ax: Axes, row: int, bar: TornadoRow, centre: float) -> None:
     """Both halves of one bar, with the values tried at their ends; if both go one way, the shorter lies on top."""
-    halves = [(bar.low, bar.at_low_percent.mean - centre, 1), (bar.high, bar.at_high_percent.mean - centre, 2)]
+    halves = [(bar.low, bar.at_low_percent.mean - centre, _LOW), (bar.high, bar.at_high_percent.mean - centre, _HIGH)]
     halves.sort(key=lambda half: -abs(half[1]))
     is_one_way = halves[0][1] * halves[1][1] > 0.0
     for place, (value, off, number) in enumerate(halves):
         look = policy_look(number)
         ax.barh(row, off, 0.6, left=centre, color=look.colour, hatch=look.hatch, edgecolor="white")
-        side, at = (1.0 if off > 0.0 else -1.0), centre + off
+        side, at = (1.0 if off > 0.0 or (off == 0.0 and number == _HIGH) else -1.0), centre + off
         if is_one_way and place == 1:
             side, at = -side, centre
         ax.annotate(
@@ -294,7 +303,7 @@ def _hatch(ax: Axes, row: int, column: int) -> None:
     """Make a cell look as unsure as it is: paler, with lines across."""
     corner = (column - 0.5, row - 0.5)
     ax.add_patch(Rectangle(corner, 1.0, 1.0, facecolor="white", alpha=0.6, linewidth=0.0))
-    ax.add_patch(Rectangle(corner, 1.0, 1.0, fill=False, hatch="//", edgecolor=GRID, linewidth=0.0))
+    ax.add_patch(Rectangle(corner, 1.0, 1.0, fill=False, hatch="//", edgecolor=MUTED, alpha=0.3, linewidth=0.0))
 
 
 def _cell(cell: HeatCell) -> str:

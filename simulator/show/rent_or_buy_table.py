@@ -80,8 +80,8 @@ def base_table(found: RentOrBuy) -> Table:
         "How many to own, by simulation",
         f"{worlds_said(comparison.replications)}, seed {comparison.seed}; {policy_said(comparison.policies[0])}. "
         "Shares: of the mean need forecast for the day of delivery. Difference: paired, from renting all, [95 %]. Of "
-        "it at the ends: the part of the cost that is the value of GPUs and leases held at the start, less that of those "
-        "left at the end. GPUs held (owned or leased): mean over worlds, at most and at the end. Peak cash: within any "
+        "it at the ends: what was there at the start (GPUs, leases, models), less what is left at the end. GPUs held "
+        "(owned or leased): mean over worlds, at most and at the end. Peak cash: within any "
         f"365 days. *: the cheapest share, the smallest of ties.{f' {CUT_SAID}' if found.cut else ''}",
         Table,
     )

@@ -67,8 +67,8 @@ def window_said(found: RentOrBuy) -> str:
     if days >= life:
         return ""
     return (
-        f"The simulation ends after {days / DAYS_PER_YEAR:.1f} of the {_years(life)} that a GPU lives and counts it then "
-        "at what it would fetch; what it may gain later is not in the simulated figures."
+        f"The simulation ends after {days / DAYS_PER_YEAR:.1f} of the {_years(life)} that a GPU lives and counts it "
+        "then at what it would fetch; what it may gain later is not in the simulated figures."
     )
 
 
@@ -201,15 +201,19 @@ def _when_it_turns(found: RentOrBuy) -> str:
 
 def _within(found: RentOrBuy) -> str:
     """Between which changes of rents the turn lies, by the cells' intervals; nothing where they are as narrow as it."""
-    turn, worlds = found.optimum.rental_fall_turns, worlds_said(found.cell_replications)
-    low, high = (signed_percent(-100.0 * end) if math.isfinite(end) else "" for end in (turn.low, turn.high))
+    turn = found.optimum.rental_fall_turns
     if not _has_intervals(found):
-        return f" ({worlds} a cell: no interval)"
+        return f" ({worlds_said(found.cell_replications)} a cell: no interval)"
+    low, high = _change(turn.low), _change(turn.high)
     if low and low == high:
         return ""
-    if low and high:
-        return f" (between {low} and {high} by the 95 % intervals of the cells)"
-    open_end = f"from {low} to beyond what was tried" if low else f"from before what was tried to {high}"
-    return (
-        f" ({open_end} by the 95 % intervals of the cells)" if low or high else " (any change tried, by the intervals)"
-    )
+    if not low and not high:
+        return " (the cells' 95 % intervals allow any change tried)"
+    reach = f"between {low} and {high}" if low and high else f"from {low} on" if low else f"up to {high}"
+    return f" ({reach}, by the cells' 95 % intervals)"
+
+
+def _change(fall: float) -> str:
+    if not math.isfinite(fall):
+        return ""
+    return f"a {'fall' if fall >= 0.0 else 'rise'} of {percent(abs(fall))}"
