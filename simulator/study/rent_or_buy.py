@@ -14,13 +14,13 @@ from simulator.lab.orders import Tenure
 from simulator.lab.policy import Policy
 from simulator.lab.procurement import BuyToForecast, RentOnDemand, ReserveBase
 from simulator.laws.units import FloatArray
-from simulator.study.comparison import TIE, Comparison
+from simulator.study.comparison import Comparison
 from simulator.study.cut_orders import cut_orders
 from simulator.study.experiment import Progress, compare, processes
 from simulator.study.foresight import Range
 from simulator.study.many import Task, compare_many
 from simulator.study.rent_or_buy_answers import BaseRow, HeatCell, Optimum, RentOrBuy, TornadoRow
-from simulator.study.rent_or_buy_points import least_of_parabola, turning_fall
+from simulator.study.rent_or_buy_points import least_of_parabola, smallest_of_ties, turning_fall
 from simulator.study.swings import Swing, swings
 from simulator.study.tenure_costs import (
     kinds_for_sale,
@@ -175,12 +175,7 @@ def _costs(comparison: Comparison) -> FloatArray:
 def _cheapest_own(comparison: Comparison) -> int:
     """Number of the cheapest policy that owns; 0 if none is comparable."""
     own = _costs(comparison)[1:]
-    return 1 + _least(own) if np.isfinite(own.min()) else 0
-
-
-def _least(cost: FloatArray) -> int:
-    """The first of the least costs, ties with it counted in: no larger share is preferred for less than a tie."""
-    return int(np.argmax(cost <= cost.min() + TIE * abs(cost.min())))
+    return 1 + smallest_of_ties(own) if np.isfinite(own.min()) else 0
 
 
 def _percent(comparison: Comparison, number: int) -> Range:
@@ -233,7 +228,7 @@ def _base_rows(comparison: Comparison) -> Iterator[BaseRow]:
 
 def _optimum(comparison: Comparison, best_own: int, heat_map: Sequence[HeatCell]) -> Optimum:
     cost, shares = _costs(comparison), (0.0, *SHARES)
-    best = _least(cost)
+    best = smallest_of_ties(cost)
     near = comparison.policy_names[: min(best + 3, len(shares))]
     is_cut = any(cut_orders(comparison.orders, name).to for name in near)
     return Optimum(

@@ -8,8 +8,20 @@ from itertools import pairwise
 import numpy as np
 
 from simulator.laws.units import FloatArray
+from simulator.study.comparison import TIE
 from simulator.study.foresight import Range
 from simulator.study.rent_or_buy_answers import HeatCell
+
+
+def smallest_of_ties(costs: FloatArray) -> int:
+    """The first of the least costs, ties with it counted in: no larger share is preferred for less than a tie.
+
+    Examples
+    --------
+    >>> smallest_of_ties(np.array([100.0, 90.001, 90.0, 90.1])), smallest_of_ties(np.array([np.inf, np.inf]))
+    (1, 0)
+    """
+    return int(np.argmax(costs <= costs.min() + TIE * abs(costs.min())))
 
 
 def least_of_parabola(shares: Sequence[float], costs: FloatArray, best: int) -> float:
