@@ -178,11 +178,12 @@ def heat_map(found: RentOrBuy, ax: Axes | None = None) -> Axes:
     _turning_line(ax, np.array([cell.owns for cell in found.heat_map]).reshape(shape))
     ax.set_xticks(range(len(falls)), [f"{signed_percent(-100.0 * fall, 1)}" for fall in falls])
     ax.set_yticks(range(len(growths)), [f"x {growth:g}" for growth in growths])
+    line = "; line: where the answer turns" if len({cell.owns for cell in found.heat_map}) > 1 else ""
     declared = signed_percent(-100.0 * found.scenario.market.rental_fall_per_year, 1)
     below = (
         f"Across: change of rents a year (declared: {declared}). Down: yearly growth of demand, times the declared. "
-        f"Cells: cost of the best owned share of the need, less that of renting all, in % of the latter; line: where "
-        f"the answer turns. {_marks(found)}{found.scenario.title}: {worlds_said(found.cell_replications)} a cell, "
+        f"Cells: cost of the best owned share of the need, less that of renting all, in % of the latter{line}. "
+        f"{_marks(found)}{found.scenario.title}: {worlds_said(found.cell_replications)} a cell, "
         f"seed {found.comparison.seed}."
     )
     dress(ax, "Own or rent, as demand grows and rents fall", "growth of demand", below)
@@ -211,7 +212,7 @@ def tornado(found: RentOrBuy, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_formatter(FuncFormatter(_percent_tick))
     ax.legend(frameon=False, fontsize=SMALL, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2)
     widths = [end.high - end.mean for bar in bars for end in (bar.at_low_percent, bar.at_high_percent)]
-    widest = f" (95 %; at the ends up to {max(widths):.1f})" if widths and np.isfinite(widths).all() else ""
+    widest = f" (95 %; at the ends up to {max(widths):.1f})" if np.isfinite(widths).all() else ""
     said = f"{signed(centre, 1)}{half_width_said(found.tornado_centre_percent)} %{widest}"
     below = (
         f"Cost of owning {percent(found.optimum.best_own_share)} of the need, less that of renting all, in % of the "

@@ -130,6 +130,9 @@ def _how_many(found: RentOrBuy, best: BaseRow) -> str:
         is_tie = abs(difference.mean) <= 100.0 * TIE
         costs = "costs the same" if is_tie else f"costs {said} more"
         text = f"Rent: over {years} the best owned share, {share} of the need, {costs}."
+    elif best.cut_to:
+        held = f"the best way tried, {best.policy}, holds at most {count_tick(best.held_peak_gpus)} GPUs"
+        text = f"Own as far as limits allow: {held} and over {years} is {said} cheaper than renting all."
     else:
         text = (
             f"Own about {share} of the need, the best share tried: over {years} it is {said} cheaper than renting all."

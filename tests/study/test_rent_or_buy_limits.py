@@ -81,7 +81,7 @@ def test_no_larger_share_is_preferred_that_holds_the_same(dim: RentOrBuy) -> Non
     assert (cell.owned_share, cell.is_cut) == (0.75, True)
     assert "(own 75\u00a0% †)" in str(next(iter(heat_table(dim).columns[1].cells)))
     said = verdict(dim)
-    assert said.startswith("Own about 75\u00a0% of the need, the best share tried")
+    assert said.startswith("Own as far as limits allow: the best way tried, own 75 %, holds at most 600 GPUs and over")
     cut = "Orders of own 75 %, own 100 %, own 125 %, own 150 % were cut to what the building has power for: "
     assert f"{cut}they hold at most 600 GPUs, fewer than asked for or later." in said
 
