@@ -371,18 +371,6 @@ def test_the_command_answers_in_json(
     assert "nothing is written over" in capsys.readouterr().err
 
 
-def test_the_command_says_why_there_is_no_tornado(
-    small_toml: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("simulator.show.rent_or_buy_plots.save_rent_or_buy_plots", lambda *_: [])
-    words = ["rent-or-buy", str(small_toml), *FEW, "--set", "limits.power_kw=0.001", "--out", str(tmp_path / "found")]
-    assert main(words) == 0
-    said = capsys.readouterr().out
-    assert "What moves it" not in said
-    assert "No input is swung: the best owned share, 25" in said
-    assert "were cut to what the building has power for: they hold no GPU." in said
-
-
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from small_lab import TOKENS_PER_DAY, FixedRecipe, plain_scenario
 
+from simulator.cli import main
 from simulator.lab.forecast import Expected
 from simulator.lab.policy import Policy
 from simulator.lab.procurement import RentOnDemand
@@ -137,3 +138,16 @@ def test_a_window_shorter_than_a_life_is_told(dim: RentOrBuy) -> None:
     said = "The simulation ends after 1.1 of the"
     assert said in verdict(dim)
     assert said in str(tenures_table(dim).caption)
+
+
+def test_the_command_says_why_there_is_no_tornado(
+    small_toml: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("simulator.show.rent_or_buy_plots.save_rent_or_buy_plots", lambda *_: [])
+    few = ("--replications", "1", "--cell-replications", "1", "--growth", "1", "--fall", "0")
+    words = ["rent-or-buy", str(small_toml), *few, "--set", "limits.power_kw=0.001", "--out", str(tmp_path / "found")]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert "What moves it" not in said
+    assert "No input is swung: the best owned share, 25" in said
+    assert "were cut to what the building has power for: they hold no GPU." in said
