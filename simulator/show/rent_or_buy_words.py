@@ -137,10 +137,10 @@ def _how_many(found: RentOrBuy, best: BaseRow) -> str:
         text = (
             f"Own about {share} of the need, the best share tried: over {years} it is {said} cheaper than renting all."
         )
-        if math.isfinite(optimum.refined_share):
-            text += f" By the parabola through its neighbours the best is about {percent(optimum.refined_share)}."
     if difference.low < 0.0 < difference.high:
         text += " These worlds cannot tell it from no difference."
+    if math.isfinite(optimum.refined_share):
+        text += f" By the parabola through its neighbours the best is about {percent(optimum.refined_share)}."
     if lease is not None and lease.difference_percent.mean < beaten:
         said = f"{signed(lease.difference_percent.mean)} %{bounds(lease.difference_percent)}"
         text += f" A policy of leases ({lease.policy}) costs less still: {said} against renting all."
