@@ -85,7 +85,8 @@ def rent_or_buy(
     falls = None if fall is None else _numbers("--fall", fall, -_MOST_RISE, 1.0)
     study = read_study(scenario, overrides, seed, replications, () if policy is None else (policy,))
     from simulator.show.rent_or_buy_plots import save_rent_or_buy_plots
-    from simulator.show.rent_or_buy_table import base_table, heat_table, tenures_table, tornado_table, verdict
+    from simulator.show.rent_or_buy_table import base_table, heat_table, tenures_table, tornado_table
+    from simulator.show.rent_or_buy_words import no_tornado, verdict
     from simulator.study.rent_or_buy import rent_or_buy as ask
     from simulator.study.rent_or_buy_tables import answers, save_tables
     from simulator.study.store import save
@@ -116,9 +117,14 @@ def rent_or_buy(
     elif quiet:
         click.echo(folder)
     else:
-        for table in (tenures_table(found), base_table(found), heat_table(found), tornado_table(found)):
+        for table in (tenures_table(found), base_table(found), heat_table(found)):
             print_rich(table)
             click.echo()
+        if found.tornado:
+            print_rich(tornado_table(found))
+        else:
+            click.echo(no_tornado(found))
+        click.echo()
         click.echo(verdict(found))
         click.echo(f"Results: {folder}")
 

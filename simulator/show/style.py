@@ -9,7 +9,16 @@ from textwrap import fill
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
-from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, DateFormatter, DayLocator, date2num
+from matplotlib.dates import (
+    DAILY,
+    MONTHLY,
+    YEARLY,
+    AutoDateLocator,
+    ConciseDateFormatter,
+    DateFormatter,
+    DayLocator,
+    date2num,
+)
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
@@ -34,6 +43,8 @@ _FEW_DECADES = 3000.0
 """An axis that spans less has room for 2 and 5 between the powers of ten."""
 _WIDE_SPREAD = 8.0
 _SHORT_DAYS = 10
+_MANY_DAYS, _HALF_YEARS = 300, 5
+"""With fewer ticks than that matplotlib has no interval of months for most of two years, and warns."""
 _TITLE_LETTERS, _CAPTION_LETTERS = 100, 135
 """Letters that fit across a slide."""
 _HATCHES = ("", "//", "..", "\\\\", "xx", "--")
@@ -94,7 +105,9 @@ def date_axis(ax: Axes, n_days: int, most_ticks: int = 9) -> None:
         ax.xaxis.set_major_locator(DayLocator(interval=n_days // most_ticks + 1))  # type: ignore[no-untyped-call]
         ax.xaxis.set_major_formatter(DateFormatter("%b-%d"))  # type: ignore[no-untyped-call]
         return
-    locator = AutoDateLocator(minticks=2, maxticks=most_ticks)  # type: ignore[no-untyped-call]
+    months = most_ticks if n_days < _MANY_DAYS else max(most_ticks, _HALF_YEARS)
+    most = {YEARLY: most_ticks, MONTHLY: months, DAILY: most_ticks}
+    locator = AutoDateLocator(minticks=2, maxticks=most)  # type: ignore[no-untyped-call]
     ax.xaxis.set_major_locator(locator)
     formatter = ConciseDateFormatter(  # type: ignore[no-untyped-call]
         locator, zero_formats=["", "%Y", "%b %Y", "%b-%d", "%H:%M", "%H:%M"], show_offset=False

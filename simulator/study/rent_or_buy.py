@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 
@@ -16,10 +15,12 @@ from simulator.lab.policy import Policy
 from simulator.lab.procurement import BuyToForecast, RentOnDemand, ReserveBase
 from simulator.laws.units import FloatArray
 from simulator.study.comparison import Comparison
+from simulator.study.cut_orders import cut_orders
 from simulator.study.experiment import Progress, compare, processes
 from simulator.study.foresight import Range
 from simulator.study.many import Task, compare_many
 from simulator.study.rent_or_buy_answers import BaseRow, HeatCell, Optimum, RentOrBuy, TornadoRow
+from simulator.study.rent_or_buy_points import least_of_parabola, smallest_of_ties, turning_fall
 from simulator.study.swings import Swing, swings
 from simulator.study.tenure_costs import (
     kinds_for_sale,
@@ -108,7 +109,9 @@ def rent_or_buy(
         mapped = cells([(world, (rent, *owns)) for world in worlds])
         heat_map = [_cell(*at, found) for at, found in zip(points, mapped, strict=True)]
         best = _cheapest_own(comparison)
-        asked = [scenario, *(end for swing in moved for end in (swing.at_low, swing.at_high))] if best else []
+        asked = [scenario, *(end for swing in moved for end in (swing.at_low, swing.at_high))]
+        if not (best and _held(comparison)[best].any()):
+            asked = []
         ends = [_percent(found, 1) for found in cells([(world, (rent, owns[best - 1])) for world in asked])]
     tornado = [_bar(swing, *ends[at : at + 2]) for swing, at in zip(moved, range(1, len(ends), 2), strict=False)]
     optimum = _optimum(comparison, best, heat_map)
@@ -172,7 +175,7 @@ def _costs(comparison: Comparison) -> FloatArray:
 def _cheapest_own(comparison: Comparison) -> int:
     """Number of the cheapest policy that owns; 0 if none is comparable."""
     own = _costs(comparison)[1:]
-    return 1 + int(own.argmin()) if np.isfinite(own.min()) else 0
+    return 1 + smallest_of_ties(own) if np.isfinite(own.min()) else 0
 
 
 def _percent(comparison: Comparison, number: int) -> Range:
@@ -182,19 +185,28 @@ def _percent(comparison: Comparison, number: int) -> Range:
 
 def _cell(growth: float, fall: float, comparison: Comparison) -> HeatCell:
     best = _cheapest_own(comparison)
-    share = SHARES[best - 1] if best else float("nan")
-    return HeatCell(growth, fall, share, _percent(comparison, best) if best else _NO_RANGE)
+    if not best:
+        return HeatCell(growth, fall, float("nan"), _NO_RANGE)
+    is_cut = bool(cut_orders(comparison.orders, comparison.policy_names[best]).to)
+    return HeatCell(growth, fall, SHARES[best - 1], _percent(comparison, best), is_cut)
 
 
 def _bar(swing: Swing, at_low: Range, at_high: Range) -> TornadoRow:
-    return TornadoRow(swing.what, swing.field, swing.low, swing.declared, swing.high, at_low, at_high)
+    return TornadoRow(swing.what, swing.field, swing.low, swing.declared, swing.high, swing.unit, at_low, at_high)
+
+
+def _held(comparison: Comparison) -> FloatArray:
+    """GPUs owned or reserved, mean over worlds [policy, day]."""
+    tenures = list(Tenure)
+    held = comparison.days.gpus[:, [tenures.index(Tenure.OWNED), tenures.index(Tenure.RESERVED)]].sum(axis=1)
+    return np.asarray(held / comparison.replications, dtype=np.float64)
 
 
 def _base_rows(comparison: Comparison) -> Iterator[BaseRow]:
-    tenures = list(Tenure)
-    held = comparison.days.gpus[:, [tenures.index(Tenure.OWNED), tenures.index(Tenure.RESERVED)]].sum(axis=1)
+    held = _held(comparison)
     for number, row in enumerate(comparison.summary_records()):
-        gpus = held[number] / comparison.replications
+        gpus = held[number]
+        cut = cut_orders(comparison.orders, row.policy)
         yield BaseRow(
             row.policy,
             _share(comparison.policies[number]),
@@ -205,6 +217,10 @@ def _base_rows(comparison: Comparison) -> Iterator[BaseRow]:
             row.chance_cheapest,
             float(gpus.max()),
             float(gpus[-1]),
+            row.opening_usd,
+            row.closing_usd,
+            cut.worlds / comparison.replications,
+            cut.to,
             row.peak_cash_usd,
             row.utilization,
         )
@@ -212,29 +228,16 @@ def _base_rows(comparison: Comparison) -> Iterator[BaseRow]:
 
 def _optimum(comparison: Comparison, best_own: int, heat_map: Sequence[HeatCell]) -> Optimum:
     cost, shares = _costs(comparison), (0.0, *SHARES)
-    best = int(cost.argmin())
+    best = smallest_of_ties(cost)
+    near = comparison.policy_names[: min(best + 3, len(shares))]
+    is_cut = any(cut_orders(comparison.orders, name).to for name in near)
     return Optimum(
         shares[best] if np.isfinite(cost[best]) else float("nan"),
-        _least_of_parabola(shares[best - 1 : best + 2], cost[best - 1 : best + 2]) if best else float("nan"),
+        float("nan") if is_cut else least_of_parabola(shares, cost, best),
         shares[best_own] or float("nan"),
         _most_bought(comparison, best_own or len(SHARES)),
         turning_fall(heat_map, comparison.scenario.market.rental_fall_per_year),
     )
-
-
-def _least_of_parabola(shares: Sequence[float], costs: FloatArray) -> float:
-    """Where the parabola through three points is lowest; NaN if there are not three, or it has no least.
-
-    Examples
-    --------
-    >>> round(_least_of_parabola((0.5, 0.75, 1.0), np.array([4.0, 1.0, 2.0])), 4)
-    0.8125
-    """
-    if len(shares) < 3 or not np.isfinite(costs).all():
-        return float("nan")
-    middle = shares[1]
-    bend, slope, _ = np.polyfit(np.array(shares) - middle, costs / costs[1], 2)
-    return float(middle - slope / (2.0 * bend)) if bend > 0.0 else float("nan")
 
 
 def _most_bought(comparison: Comparison, number: int) -> str:
@@ -250,19 +253,3 @@ def _most_bought(comparison: Comparison, number: int) -> str:
         ):
             bought[order.accelerator] += order.gpus
     return max(kinds, key=lambda kind: bought[kind])
-
-
-def turning_fall(heat_map: Sequence[HeatCell], declared: float) -> float:
-    """The yearly fall of rents from which on owning is not cheaper, read between the cells of declared growth.
-
-    Of several such falls the one nearest to the declared fall; NaN if there is none, or no row of declared growth.
-    """
-    row = sorted(
-        (cell.rental_fall_per_year, cell.difference_percent.mean) for cell in heat_map if cell.growth_factor == 1.0
-    )
-    turns = [
-        left - at_left * (right - left) / (at_right - at_left)
-        for (left, at_left), (right, at_right) in pairwise(row)
-        if at_left < 0.0 <= at_right
-    ]
-    return min(turns, key=lambda fall: abs(fall - declared), default=float("nan"))

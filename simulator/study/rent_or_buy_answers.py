@@ -30,6 +30,14 @@ class BaseRow:
     held_peak_gpus: float
     """Owned and reserved, mean over worlds: the most on any day."""
     held_end_gpus: float
+    opening_usd: float
+    """Part of the cost: what was held at the start and is used up or owed less since."""
+    closing_usd: float
+    """Part of the cost: what is left at the end, below 0; above where leases that run on cost more than they fetch."""
+    cut_share: float
+    """Of worlds, those in which a limit cut an order: then fewer GPUs are held than asked for, or later."""
+    cut_to: str
+    """What most of these orders were cut to, in the words of orders.csv; empty if none was."""
     peak_cash_usd: float
     """Most cash spent within 365 days, mean over worlds."""
     utilization: float
@@ -45,11 +53,18 @@ class HeatCell:
     """The best of those that own; NaN if none is comparable."""
     difference_percent: Range
     """Paired, of the cost of renting all; above 0 renting all is best."""
+    is_cut: bool = False
+    """Whether a limit cut an order of that share."""
 
     @property
     def owns(self) -> bool:
         """Whether owning that share is cheaper than renting all."""
         return self.difference_percent.mean < 0.0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the interval holds 0, so that these worlds cannot tell; a single world has no interval."""
+        return self.difference_percent.low < 0.0 < self.difference_percent.high
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +77,7 @@ class TornadoRow:
     declared: float
     high: float
     """In the field's own unit; of growth as a factor on the scenario's."""
+    unit: str
     at_low_percent: Range
     """Own less rent, paired, of the cost of renting all in the same worlds."""
     at_high_percent: Range
@@ -78,15 +94,16 @@ class Optimum:
     """The answer in figures."""
 
     owned_share: float
-    """Of those tried, the cheapest; 0 rents all, NaN if renting all misses its quality."""
+    """Of those tried, the cheapest, and the smallest of ties; 0 rents all, NaN if renting all misses its quality."""
     refined_share: float
-    """Least of the parabola through it and its neighbours, an approximation; NaN at the ends of what was tried."""
+    """Least of the parabola through it and its neighbours; NaN where the costs tried speak against one."""
     best_own_share: float
-    """The cheapest of those that own: what the tornado asks about; NaN if none is comparable."""
+    """The cheapest of those that own, the smallest of ties: what the tornado asks about; NaN if none is comparable."""
     accelerator: str
     """The kind that this share buys most of, among those for sale at the start."""
-    rental_fall_turns: float
-    """Yearly fall of rents from which on owning is not cheaper, between two cells of the map; NaN if there is none."""
+    rental_fall_turns: Range
+    """Yearly fall of rents from which on owning is not cheaper, between two cells of the map, and where the bounds of
+    the cells' intervals turn; NaN where they do not."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +129,11 @@ class RentOrBuy(Answers):
     comparison: Comparison
     cell_replications: int
     utilization: float
+
+    @property
+    def cut(self) -> tuple[BaseRow, ...]:
+        """The rows in which a limit cut an order."""
+        return tuple(row for row in self.owned_base if row.cut_to)
 
     @property
     def best(self) -> BaseRow | None:

@@ -8,6 +8,8 @@ from simulator.study.varied import varied, with_growth
 from simulator.world.scenario import Scenario
 
 GROWTH_FIELD = "demand.growth_per_year"
+TIMES, SHARE = "times the declared", "share"
+"""Units that are said as a factor, and in percent."""
 _GROWTHS = (0.8, 1.25)
 _YEARLY_FACTORS = (1.1, 0.9)
 _HALF_AND_TWICE = (0.5, 2.0)
@@ -20,10 +22,11 @@ class Swing:
 
     what: str
     field: str
+    unit: str
     low: float
     declared: float
     high: float
-    """In the field's unit; of growth as factors on the declared one."""
+    """In that unit; of growth as factors on the declared one."""
     at_low: Scenario
     at_high: Scenario
 
@@ -35,45 +38,49 @@ def swings(scenario: Scenario) -> list[Swing]:
     market, own = scenario.market, scenario.ownership
     low, high = _GROWTHS
     growth = Swing(
-        "Growth of demand", GROWTH_FIELD, low, 1.0, high, with_growth(scenario, low), with_growth(scenario, high)
+        "Growth of demand", GROWTH_FIELD, TIMES, low, 1.0, high, with_growth(scenario, low), with_growth(scenario, high)
     )
     spread = own.resale_spread
 
-    def swing(what: str, field: str, declared: float, ends: tuple[float, float]) -> Swing:
-        return Swing(
-            what, field, ends[0], declared, ends[1], varied(scenario, field, ends[0]), varied(scenario, field, ends[1])
-        )
+    def swing(what: str, field: str, unit: str, declared: float, ends: tuple[float, float]) -> Swing:
+        at_low, at_high = (varied(scenario, field, end) for end in ends)
+        return Swing(what, field, unit, ends[0], declared, ends[1], at_low, at_high)
 
     return [
         growth,
         swing(
             "Fall of rents a year",
             "market.rental_fall_per_year",
+            SHARE,
             market.rental_fall_per_year,
             _faster(market.rental_fall_per_year),
         ),
         swing(
             "Fall of list prices a year",
             "market.list_fall_per_year",
+            SHARE,
             market.list_fall_per_year,
             _faster(market.list_fall_per_year),
         ),
-        swing("Lead time in days", "market.lead_days", market.lead_days, _around(market.lead_days, 90.0)),
+        swing("Lead time", "market.lead_days", "days", market.lead_days, _around(market.lead_days, 90.0)),
         swing(
-            "Loss of value, OOM a year",
+            "Loss of value",
             "ownership.value_fall_oom_per_year",
+            "OOM a year",
             own.value_fall_oom_per_year,
             _around(own.value_fall_oom_per_year, 0.14),
         ),
         swing(
-            "Cost of reselling, share",
+            "Cost of reselling",
             "ownership.resale_spread",
+            SHARE,
             spread,
             (0.0, max(spread, min(3.0 * spread or 0.3, _MOST_SPREAD))),
         ),
         swing(
-            "Electricity, USD a kWh",
+            "Electricity",
             "market.electricity_usd_per_kwh",
+            "USD a kWh",
             market.electricity_usd_per_kwh,
             _around(market.electricity_usd_per_kwh, 0.1),
         ),

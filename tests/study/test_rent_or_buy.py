@@ -19,7 +19,8 @@ from strategies import observed
 from simulator.cli import main
 from simulator.lab.procurement import owned_usd_per_gpu_hour
 from simulator.show.rent_or_buy_plots import heat_map, owned_share, payback, save_rent_or_buy_plots, tornado
-from simulator.show.rent_or_buy_table import base_table, heat_table, tenures_table, tornado_table, verdict
+from simulator.show.rent_or_buy_table import base_table, heat_table, tenures_table, tornado_table
+from simulator.show.rent_or_buy_words import verdict
 from simulator.study.files import load_scenario, load_study
 from simulator.study.foresight import Range
 from simulator.study.rent_or_buy import RENT, falls_around, rent_or_buy, turning_fall
@@ -231,11 +232,20 @@ def cells(*values: tuple[float, float, float]) -> list[HeatCell]:
 
 def test_the_turn_is_read_between_cells_of_declared_growth() -> None:
     row = cells((1.0, 0.0, -10.0), (1.0, 0.2, -5.0), (1.0, 0.4, 15.0), (2.0, 0.0, 5.0))
-    assert turning_fall(row, 0.1) == pytest.approx(0.25)  # a quarter of the way from 0.2 to 0.4
-    assert math.isnan(turning_fall(row[:2], 0.1))
-    assert math.isnan(turning_fall(cells((2.0, 0.0, -1.0), (2.0, 0.2, 1.0)), 0.1))
+    assert turning_fall(row, 0.1).mean == pytest.approx(0.25)  # a quarter of the way from 0.2 to 0.4
+    assert math.isnan(turning_fall(row[:2], 0.1).mean)
+    assert math.isnan(turning_fall(cells((2.0, 0.0, -1.0), (2.0, 0.2, 1.0)), 0.1).mean)
     twice = cells((1.0, -0.2, 1.0), (1.0, 0.0, -1.0), (1.0, 0.2, -1.0), (1.0, 0.4, 1.0))
-    assert turning_fall(twice, -0.2) == pytest.approx(0.3)  # where owning becomes cheaper, at -0.1, is not asked
+    assert turning_fall(twice, -0.2).mean == pytest.approx(0.3)  # where owning becomes cheaper, at -0.1, is not asked
+
+
+def test_the_turn_lies_between_those_of_the_bounds() -> None:
+    wide = [HeatCell(1.0, fall, 0.5, Range(mean, mean - 4.0, mean + 4.0)) for fall, mean in ((0.0, -10.0), (0.4, 10.0))]
+    # Means rise by 50 a unit of fall: 0 is reached at 0.2, by the upper bound 4 / 50 sooner, by the lower 4 / 50 later.
+    turn = turning_fall(wide, 0.0)
+    assert (turn.low, turn.mean, turn.high) == pytest.approx((0.12, 0.2, 0.28))
+    unsure = [HeatCell(1.0, fall, 0.5, Range(mean, -9.0, 9.0)) for fall, mean in ((0.0, -1.0), (0.4, 1.0))]
+    assert str(turning_fall(unsure, 0.0)) == str(Range(0.2, math.nan, math.nan))
 
 
 def test_nothing_is_cheaper_where_service_is_not_equal() -> None:
@@ -282,8 +292,10 @@ def test_pictures_show_the_figures(found: RentOrBuy, tmp_path: Path) -> None:
         assert text.replace("\u2212", "-").startswith(f"{cell.difference_percent.mean:+.0f}")
         assert text.endswith("rent" if cell.difference_percent.mean >= 0 else f"{100 * cell.owned_share:.0f}\u00a0%")
     labels = [label.get_text() for label in tornado(found).get_yticklabels()]
-    assert [label.split("\n")[0] for label in labels] == [row.what for row in found.tornado][::-1]
-    marked = [text.get_text() for text in payback(found).texts]
+    assert [label.split("\n")[0].split(" [")[0] for label in labels] == [row.what for row in found.tornado][::-1]
+    legend = payback(found).get_legend()
+    assert legend is not None
+    marked = [text.get_text() for text in legend.get_texts()]
     row = next(row for row in found.paybacks if row.utilization == found.utilization)
     assert f"paid back {row.break_even_date}" in marked
     assert len(save_rent_or_buy_plots(found, tmp_path)) == 8
@@ -298,16 +310,32 @@ def test_tables_say_all_rows(found: RentOrBuy) -> None:
 
 def test_the_verdict_says_how_many_and_when_it_turns(found: RentOrBuy) -> None:
     optimum = found.optimum
-    turning = replace(found, optimum=replace(optimum, rental_fall_turns=0.35))
-    assert "Owning stops being cheaper where rents fall faster than 35\u00a0% a year." in verdict(turning)
-    rising = replace(found, optimum=replace(optimum, rental_fall_turns=-0.2))
-    assert "Owning is cheaper only where rents rise faster than 20\u00a0% a year." in verdict(rising)
-    never = replace(found, optimum=replace(optimum, rental_fall_turns=float("nan")))
-    assert "is cheaper at every change of rents tried (0\u00a0% to \u221250\u00a0% a year)." in verdict(never)
+    none = math.nan
+
+    def turning(mean: float, low: float, high: float) -> str:
+        return verdict(replace(found, optimum=replace(optimum, rental_fall_turns=Range(mean, low, high))))
+
+    stops = "Owning stops being cheaper where rents fall faster than about 35\u00a0% a year"
+    bounds = "between a fall of 20\u00a0% and a fall of 40\u00a0%, by the cells' 95 % intervals"
+    assert f"{stops} ({bounds})." in turning(0.35, 0.2, 0.4)
+    assert f"{stops} (from a fall of 20\u00a0% on, by the cells' 95 % intervals)." in turning(0.35, 0.2, none)
+    assert f"{stops} (the cells' 95 % intervals allow any change tried)." in turning(0.35, none, none)
+    assert f"{stops}." in turning(0.35, 0.35, 0.35)
+    rises = "Owning is cheaper only where rents rise faster than about 20\u00a0% a year (up to a fall of 1\u00a0%,"
+    assert rises in turning(-0.2, none, 0.01)
+    never = replace(found, optimum=replace(optimum, rental_fall_turns=Range(none, none, none)))
+    two, one = cells((1.0, 0.0, -3.0), (1.0, 0.5, -1.0)), cells((1.0, 0.1, 3.0))
+    said = verdict(replace(never, heat_map=tuple(two)))
+    assert said.endswith("Owning is cheaper at every change of rents tried (0\u00a0% to \u221250\u00a0% a year).")
+    unsure = replace(two[1], difference_percent=Range(-1.0, -3.0, 1.0))
+    assert verdict(replace(never, heat_map=(two[0], unsure))).endswith("a year), though 1 of 2 cannot tell.")
+    said = verdict(replace(never, heat_map=tuple(one)))
+    assert said.endswith("Renting is cheaper at the one change of rents tried (\u221210\u00a0% a year).")
     renting = replace(found, optimum=replace(optimum, owned_share=0.0))
     assert verdict(renting).startswith("Rent: over 1.9 years the best owned share, 25\u00a0% of the need, costs")
-    known = replace(found, optimum=replace(optimum, owned_share=0.75, refined_share=0.81))
-    assert verdict(known).startswith("Own about 81\u00a0% of the need")
+    known = replace(found, optimum=replace(optimum, owned_share=0.75, best_own_share=0.75, refined_share=0.81))
+    assert verdict(known).startswith("Own about 75\u00a0% of the need, the best share tried: over 1.9 years it is")
+    assert "By the parabola through its neighbours the best is about 81\u00a0%." in verdict(known)
     late = tuple(replace(row, break_even_date=None) for row in found.paybacks)
     assert "does not pay for itself within its life" in verdict(replace(found, paybacks=late))
 
