@@ -38,9 +38,9 @@ _MOST_GROWTH, _MOST_RISE, _MOST_POINTS = 100.0, 9.0, 20
 @click.option(
     "--cell-replications",
     type=click.IntRange(min=1),
-    default=4,
+    default=8,
     metavar="N",
-    help="Worlds per cell of the map and end of a bar. [default: 4]",
+    help="Worlds per cell of the map and end of a bar. [default: 8]",
 )
 @click.option(
     "--utilization",

@@ -55,7 +55,7 @@ def rent_or_buy(
     seed: int = 1,
     growths: Sequence[float] = GROWTHS,
     falls: Sequence[float] | None = None,
-    cell_replications: int = 4,
+    cell_replications: int = 8,
     utilization: float | None = None,
     workers: int = 1,
     progress: Progress | None = None,
