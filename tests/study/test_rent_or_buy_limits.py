@@ -6,6 +6,8 @@ day 1, draws 2 kW x 1.2 = 2.4 kW of the building's power, and sold it fetches 13
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -61,9 +63,22 @@ def dark() -> RentOrBuy:
 
 
 @pytest.fixture(scope="module")
-def poor() -> RentOrBuy:
-    """The budget pays for renting 1,000 GPUs at 2.00 all year, 17.52 million, and no more."""
-    return flat(LimitsInputs(budget_usd_per_year=17_600_000.0), rent_usd=2.0)
+def alone(dim: RentOrBuy) -> RentOrBuy:
+    """As if no owned share served as many as renting does."""
+    first, *shares, lease = dim.owned_base
+    short = [
+        replace(row, comparable=False, reason=f"serves {number}.5 points less than rent all")
+        for number, row in enumerate(shares)
+    ]
+    none = replace(dim.optimum, owned_share=math.nan, best_own_share=math.nan, refined_share=math.nan)
+    return replace(dim, owned_base=(first, *short, lease), tornado=(), optimum=none)
+
+
+def test_a_budget_for_users_is_not_spent_on_gpus() -> None:
+    """17.6 million pay for renting 1,000 GPUs at 2.00 all year: whoever would own serves as many, and owns less."""
+    found = flat(LimitsInputs(budget_usd_per_year=17_600_000.0), rent_usd=2.0)
+    assert all(row.comparable for row in found.owned_base)
+    assert {row.cut_to for row in found.owned_base[1:7]} == {"the budget allows"}
 
 
 def test_rows_whose_orders_were_cut_say_so(dim: RentOrBuy) -> None:
@@ -96,18 +111,18 @@ def test_where_nothing_can_be_owned_the_answer_is_to_rent(dark: RentOrBuy, tmp_p
     assert {path.stem for path in save_rent_or_buy_plots(dark, tmp_path)} == {"owned_share", "payback", "heat_map"}
 
 
-def test_a_picture_of_one_share_says_why_it_is_alone(poor: RentOrBuy, tmp_path: Path) -> None:
-    assert [row.comparable for row in poor.owned_base] == [True] + [False] * 6 + [True]
-    ax = owned_share(poor)
+def test_a_picture_of_one_share_says_why_it_is_alone(alone: RentOrBuy, tmp_path: Path) -> None:
+    assert [row.comparable for row in alone.owned_base] == [True] + [False] * 6 + [True]
+    ax = owned_share(alone)
     low, high = ax.get_ylim()
-    assert low < poor.owned_base[-1].difference_percent.mean < high
+    assert low < alone.owned_base[-1].difference_percent.mean < high
     assert low < 0.0 < high
     (said,) = (text.get_text() for text in ax.texts if text.get_text().startswith("Not comparable"))
-    assert said.split("\n")[1:] == [f"{row.policy} {row.reason}" for row in poor.owned_base[1:7]]
+    assert said.split("\n")[1:] == [f"{row.policy} {row.reason}" for row in alone.owned_base[1:7]]
     for absent in ("Band", "Ring", "otted"):
         assert absent not in ax.get_xlabel()
-    assert len(save_rent_or_buy_plots(poor, tmp_path)) == 6
-    assert no_tornado(poor).startswith("No owned share is comparable with renting all, so no input is swung: own 25 %")
+    assert len(save_rent_or_buy_plots(alone, tmp_path)) == 6
+    assert no_tornado(alone).startswith("No owned share is comparable with renting all, so no input is swung: own 25 %")
 
 
 def test_ticks_of_a_flat_curve_differ(dark: RentOrBuy) -> None:
