@@ -64,7 +64,7 @@ def test_check_says_what_a_scenario_means(labspend: Labspend, small_toml: Path) 
     assert (shown.returncode, shown.stderr) == (0, "")
     for part in (
         "Small lab",
-        "From 2026-06-01 to 2026-12-18",
+        "From 2026-06-01 to 2026-12-17",
         "next: due 2026-09-15",
         "H100: 2.89",
         "plain (baseline)",

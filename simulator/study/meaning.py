@@ -20,7 +20,7 @@ from simulator.world.scenario import Scenario
 def meaning(study: Study) -> str:
     """Dates, demand, releases, prices and policies of a study, for a person to check."""
     scenario, fleet = study.scenario, list(fleet_meaning(study.scenario))
-    end = scenario.calendar.date_of(scenario.horizon_days)
+    end = scenario.calendar.date_of(scenario.horizon_days - 1)
     parts = [
         [scenario.title, *([scenario.question] if scenario.question else [])],
         [

@@ -34,6 +34,8 @@ def read_plan(path: Path) -> list[tuple[int, dict[str, Any]]]:
             if column not in _COLUMNS:
                 mean = nearest(column, _COLUMNS)
                 hint = f"; did you mean {mean!r}?" if mean else ""
+                if ";" in column:
+                    hint = "; columns are separated by commas, not by semicolons"
                 raise HeaderError(f"has an unknown column {column!r}; there are {', '.join(_COLUMNS)}{hint}")
             if column in header[:number]:
                 raise HeaderError(f"has the column {column!r} twice")

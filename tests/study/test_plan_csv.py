@@ -154,6 +154,7 @@ def test_all_that_is_wrong_is_told_up_to_ten_and_without_a_traceback(scenario: P
         (HEADER, "is empty: it needs a row per order"),
         ("date,action,accelerator\n", "has no column 'gpus'"),
         (HEADER.replace("term_days", "term_day"), "unknown column 'term_day'.* did you mean 'term_days'"),
+        (HEADER.replace(",", ";"), "separated by commas, not by semicolons"),
         (f"{HEADER},gpus", "has the column 'gpus' twice"),
         ("date,action,accelerator,gpus\n2026-07-01,buy,H100,\n", "2: gpus: is missing: how many"),
     ],
