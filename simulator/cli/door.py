@@ -18,6 +18,8 @@ from simulator.cli.hand_check import laws
 from simulator.cli.rent_or_buy import rent_or_buy
 from simulator.cli.said import Interrupted
 from simulator.cli.scenario_files import check, new
+from simulator.cli.sweep import sweep
+from simulator.cli.thresholds import thresholds
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,5 +48,5 @@ def labspend() -> None:
     """Simulate what an AI lab's compute costs, and compare the policies that decide it."""
 
 
-for _command in (compare, check, new, laws, explain, foresight, rent_or_buy, calibrate, catalog):
+for _command in (compare, check, new, laws, explain, foresight, rent_or_buy, thresholds, sweep, calibrate, catalog):
     labspend.add_command(_command)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -218,7 +218,9 @@ class Comparison:
     def controlled_percent(self, policy: int, against: int = 0) -> Estimate:
         """`difference_percent` with total demand as control, where that narrows its interval."""
         base = self.by_policy("cumulative_cost_usd")[against]
-        return ratio_estimate(self.difference_usd(policy, against), base, self.control).times(100.0)
+        return ratio_estimate(
+            self.difference_usd(policy, against), base, partial(estimate, control=self.control)
+        ).times(100.0)
 
     def break_even_date(self, policy: int) -> date | None:
         """When this policy's mean cash falls back to the baseline's for good, having been above it."""

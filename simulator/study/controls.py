@@ -6,6 +6,8 @@ regressed on it, and the part of its scatter that luck in the control explains i
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,11 +65,17 @@ def half_width(values: FloatArray) -> float:
     return float(stdtrit(values.size - 1, _SURE) * values.std(ddof=1) / np.sqrt(values.size))
 
 
-def estimate(values: FloatArray, control: Control | None = None) -> Estimate:
-    """The mean of values over all worlds there could be, from those drawn.
+def plain(values: FloatArray) -> Estimate:
+    """The mean of the worlds drawn, and its interval by Student's t."""
+    mean, off = float(values.mean()), half_width(values)
+    return Estimate(mean, mean - off, mean + off)
 
-    With a control it is the regression estimate at the control's known mean, with its own standard error and n - 2
-    degrees of freedom; it is used only where it narrows the interval, and from `LEAST_WORLDS` worlds on.
+
+def regression(values: FloatArray, control: Control | None) -> Estimate:
+    """The regression estimate of a mean at the control's known mean, with its own standard error (n - 2 degrees).
+
+    It is the plain mean where there is no control, the control does not scatter, or worlds are fewer than
+    `LEAST_WORLDS`. It is linear: the estimate of a difference is the difference of the estimates.
 
     Examples
     --------
@@ -75,38 +83,40 @@ def estimate(values: FloatArray, control: Control | None = None) -> Estimate:
 
     >>> asked = np.arange(20.0)
     >>> cost = 2.0 * asked + np.tile([0.1, -0.1], 10)
-    >>> found = estimate(cost, Control("total demand", asked, 10.5))
+    >>> found = regression(cost, Control("total demand", asked, 10.5))
     >>> round(found.mean, 2), round(found.half_width, 2), found.variance_factor < 1e-3
     (21.0, 0.05, True)
     """
-    mean, off = float(values.mean()), half_width(values)
-    plain = Estimate(mean, mean - off, mean + off)
+    usual = plain(values)
     if control is None or values.size < LEAST_WORLDS:
-        return plain
+        return usual
     around = control.values - control.values.mean()
     square = float(around @ around)
     if square <= values.size * (_NO_SCATTER * control.mean) ** 2:
-        return plain
+        return usual
     slope = float(around @ values) / square
-    left = values - mean - slope * around
+    left = values - values.mean() - slope * around
     away = float(control.values.mean()) - control.mean
-    error = np.sqrt(left @ left / (values.size - 2) * (1.0 / values.size + away**2 / square))
-    half = float(stdtrit(values.size - 2, _SURE) * error)
-    if not half < off:
-        return plain
-    centre = mean - slope * away
-    factor = float(error**2 / (values.var(ddof=1) / values.size))
-    return Estimate(centre, centre - half, centre + half, factor)
+    variance = float(left @ left) / (values.size - 2) * (1.0 / values.size + away**2 / square)
+    off = float(stdtrit(values.size - 2, _SURE)) * math.sqrt(variance)
+    centre, scatter = float(values.mean()) - slope * away, float(values.var(ddof=1)) / values.size
+    return Estimate(centre, centre - off, centre + off, variance / scatter if scatter > 0.0 else 1.0)
 
 
-def ratio_estimate(values: FloatArray, base: FloatArray, control: Control | None = None) -> Estimate:
-    """Mean of values / mean of base, both over the same worlds.
+def estimate(values: FloatArray, control: Control | None) -> Estimate:
+    """The regression estimate where it narrows the interval, else the plain mean."""
+    usual, controlled = plain(values), regression(values, control)
+    return controlled if controlled.half_width < usual.half_width else usual
+
+
+def ratio_estimate(values: FloatArray, base: FloatArray, of: Callable[[FloatArray], Estimate] = plain) -> Estimate:
+    """Mean of values / mean of base, both estimated in one way over the same worlds.
 
     The interval is that of what is left of each world once the mean ratio is taken out.
     """
-    centre = estimate(base, control).mean
-    ratio = estimate(values, control).mean / centre
-    left = estimate(values - ratio * base, control)
+    centre = of(base).mean
+    ratio = of(values).mean / centre
+    left = of(values - ratio * base)
     off = left.half_width / abs(centre)
     return Estimate(ratio, ratio - off, ratio + off, left.variance_factor)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 
 from simulator.lab.policy import Policy
@@ -17,7 +18,24 @@ Task = tuple[Scenario, Sequence[Policy]]
 def compare_many(
     tasks: Sequence[Task], *, replications: int, seed: int, executor: Executor | None, at_once: int
 ) -> Iterator[Comparison]:
-    """The comparison of each task, in order, whatever the number of workers.
+    """The comparison of each task, in order, whatever the number of workers; see `try_many`.
+
+    Raises
+    ------
+    ValueError
+        Where a task cannot be lived.
+    """
+    with closing(try_many(tasks, replications=replications, seed=seed, executor=executor, at_once=at_once)) as finished:
+        for found in finished:
+            if not isinstance(found, Comparison):
+                raise found
+            yield found
+
+
+def try_many(
+    tasks: Sequence[Task], *, replications: int, seed: int, executor: Executor | None, at_once: int
+) -> Generator[Comparison | ValueError, None, None]:
+    """The comparison of each task, in order; of one that cannot be lived, what it was refused for.
 
     Parameters
     ----------
@@ -33,11 +51,19 @@ def compare_many(
     """
     live = partial(compare, replications=replications, seed=seed)
     if executor is None:
-        yield from (live(scenario, policies) for scenario, policies in tasks)
+        for scenario, policies in tasks:
+            yield _tried(live, scenario, policies)
         return
     threads = ThreadPoolExecutor(at_once)
     try:
-        ahead = partial(live, executor=executor, chunk_size=replications)
+        ahead = partial(_tried, partial(live, executor=executor, chunk_size=replications))
         yield from threads.map(ahead, *zip(*tasks, strict=True)) if tasks else ()
     finally:
         threads.shutdown(cancel_futures=True)
+
+
+def _tried(live: Callable[..., Comparison], scenario: Scenario, policies: Sequence[Policy]) -> Comparison | ValueError:
+    try:
+        return live(scenario, policies)
+    except ValueError as error:
+        return error
