@@ -43,7 +43,7 @@ class Ranged:
 
     def at(self, share: float) -> Value:
         """The value that leaves this share of the range below it."""
-        value = self.low + (self.high - self.low) * share
+        value = self.low * (1.0 - share) + self.high * share
         return round(value) if self.is_whole else value
 
 

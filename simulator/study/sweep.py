@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import fields as fields_of
 from datetime import date
 
 import numpy as np
@@ -92,15 +93,14 @@ class Sweep:
     @property
     def table(self) -> pd.DataFrame:
         """A row per point and policy, with a column for each field; a refused point has one row and the reason."""
-        named, rows = self.answers.fields, []
+        named, rows = self.answers.fields, list[dict[str, object]]()
+        columns = [column.name for column in fields_of(SweepRow)]
         for point in self.answers.points:
             at = {"point": point.number, **dict(zip(named, point.values, strict=True))}
             if point.refused:
                 rows.append({**at, "policy": "", "comparable": False, "reason": point.refused, "wins": False})
-            for row in point.rows:
-                rows.append({**at, **{name: getattr(row, name) for name in SweepRow.__dataclass_fields__}})
-        columns = ["point", *named, *SweepRow.__dataclass_fields__]
-        return pd.DataFrame(rows, columns=columns)
+            rows += [{**at, **{name: getattr(row, name) for name in columns}} for row in point.rows]
+        return pd.DataFrame(rows, columns=["point", *named, *columns])
 
 
 def sweep(
@@ -267,7 +267,7 @@ def _influence(
 
 
 def _sobol(values: FloatArray, fields: int, points: int) -> tuple[FloatArray, FloatArray] | tuple[None, None]:
-    """First and total order indices of what came of a `saltelli` sample; None if a point is missing or nothing moves."""
+    """First and total indices of what came of a `saltelli` sample; None if a point is missing or nothing moves."""
     from scipy.stats import sobol_indices
 
     if not np.isfinite(values).all() or np.ptp(values) == 0.0:
