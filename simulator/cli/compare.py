@@ -14,6 +14,8 @@ from simulator.cli.said import (
     SEED,
     SET,
     WORKERS,
+    BadInput,
+    a_percentage,
     print_json,
     print_rich,
     progress_bar,
@@ -25,6 +27,7 @@ from simulator.cli.said import (
 if TYPE_CHECKING:
     from simulator.study.comparison import Comparison
     from simulator.study.files import Study
+    from simulator.study.stopping import Precision
 
 
 @click.command(short_help="Compare policies in the worlds of SCENARIO.")
@@ -39,6 +42,19 @@ if TYPE_CHECKING:
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="New or empty folder. [default: out/SCENARIO]"
 )
 @WORKERS
+@click.option(
+    "--until",
+    callback=a_percentage(0.001, 100.0),
+    metavar="PERCENT",
+    help="Add worlds until each paired difference is known to this part of the baseline's cost, as 1%.",
+)
+@click.option(
+    "--most-replications",
+    "most",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --until: no more worlds than this. [default: 10,000]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, and nothing else.")
 @QUIET
 def compare(
@@ -49,6 +65,8 @@ def compare(
     overrides: tuple[str, ...],
     out: Path | None,
     workers: int,
+    until: float | None,
+    most: int | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -59,11 +77,15 @@ def compare(
       labspend compare frontier_lab
       labspend compare my_lab.toml --policy chinchilla-rent --policy all-buy --replications 100 --workers 2
       labspend compare my_lab.toml --set demand.growth_per_year=4 --json > summary.json
+      labspend compare my_lab.toml --until 1% --workers 2
     """
+    if most is not None and until is None:
+        raise BadInput("--most-replications: is for --until; without it --replications says how many")
     study = read_study(scenario, overrides, seed, replications, policies)
     command = str(click.get_current_context().obj)
     with results_go_to(out, study.path.stem) as folder:
-        comparison = _compared(study, workers, shown=sys.stderr.isatty() and not quiet)
+        rule = None if until is None else _rule(until, most)
+        comparison = _compared(study, workers, rule, shown=sys.stderr.isatty() and not quiet)
         _saved(comparison, folder, command, study.text)
     if as_json:
         print_json(comparison.summary_records())
@@ -71,20 +93,32 @@ def compare(
         click.echo(folder)
     else:
         _print_table(comparison)
+    if rule is not None and not quiet:
+        from simulator.show.stopping_said import precision_said
+
+        click.echo(precision_said(rule), err=as_json)
+    if not (as_json or quiet):
         click.echo(f"Results: {folder}")
 
 
-def _compared(study: Study, workers: int, shown: bool) -> Comparison:
+def _rule(until: float, most: int | None) -> Precision:
+    from simulator.study.stopping import MOST_REPLICATIONS, Precision
+
+    return Precision(until, MOST_REPLICATIONS if most is None else most)
+
+
+def _compared(study: Study, workers: int, rule: Precision | None, shown: bool) -> Comparison:
     from simulator.study.experiment import compare as compare_policies
 
     with refusals(), progress_bar("Comparing", shown=shown) as progress:
         return compare_policies(
             study.scenario,
             study.policies,
-            replications=study.replications,
+            replications=study.replications if rule is None else rule.first(study.replications),
             seed=study.seed,
             workers=workers,
             progress=progress,
+            more=rule,
         )
 
 

@@ -8,17 +8,18 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter
 
-from simulator.show.money import signed_percent
+from simulator.show.money import percent, signed_percent
 from simulator.show.plots import figure_of, save_figures
 from simulator.show.style import INK, LABEL, SMALL, dress, new_axes, policy_look
 from simulator.show.sweep_table import value_said
 from simulator.study.comparison import worlds_said
 from simulator.study.designs import Design
-from simulator.study.sweep import Sweep, SweepPoint
+from simulator.study.sweep import Sweep, SweepPoint, is_number
 
 _MOST_ACROSS, _MOST_DOWN = 9, 12
 """Cells that have room for words."""
@@ -36,9 +37,8 @@ def winners(found: Sweep, ax: Axes | None = None) -> Axes:
     also = f" Also varied: {', '.join(others)}{said}." if others else ""
     comparison = found.comparison
     below = (
-        f"Across: {across}. Down: {down}.{also} Figures: cost less that of {comparison.baseline}, in the same worlds, "
-        f"in % of the latter. {comparison.scenario.title}: {worlds_said(found.replications)} a point, seed "
-        f"{comparison.seed}."
+        f"Across: {across}. Up: {down}.{also} By mean cost; of the policies that give equal service. "
+        f"{comparison.scenario.title}: {worlds_said(found.replications)} a point, seed {comparison.seed}."
     )
     dress(ax, "Which policy costs least", down, below)
     ax.grid(visible=False)
@@ -50,9 +50,11 @@ def differences(found: Sweep, ax: Axes | None = None) -> Axes:
     ax = new_axes() if ax is None else ax
     (name,), comparison = found.answers.fields, found.comparison
     points = [point for point in found.answers.points if point.rows]
-    places = list(range(len(points)))
-    if found.answers.design is not Design.GRID:
+    if all(is_number(point.values[0]) for point in points):
         points.sort(key=lambda point: float(point.values[0]))  # type: ignore[arg-type]
+        places = [float(point.values[0]) for point in points]  # type: ignore[arg-type]
+    else:
+        places = [float(at) for at in range(len(points))]
     for number, policy in enumerate(comparison.policy_names):
         look, rows = policy_look(number), [point.rows[number] for point in points]
         lows, highs = ([getattr(row, f"difference_{end}_percent") for row in rows] for end in ("low", "high"))
@@ -62,13 +64,21 @@ def differences(found: Sweep, ax: Axes | None = None) -> Axes:
         label = policy if number else f"{policy} (baseline)"
         ax.plot(places, means, color=look.colour, linestyle=look.dash, linewidth=2.2, marker="o", label=label)
         unlike = [at for at, row in enumerate(rows) if not row.comparable]
-        ax.plot(unlike, [means[at] for at in unlike], color=INK, linestyle="none", marker="x", markersize=11)
-    for at, point in enumerate(points):
+        ax.plot(
+            [places[at] for at in unlike],
+            [means[at] for at in unlike],
+            color=INK,
+            linestyle="none",
+            marker="x",
+            markersize=11,
+        )
+    for at, point in zip(places, points, strict=True):
         winner = point.winner
         if winner is not None:
             ring = {"markerfacecolor": "none", "markeredgewidth": 1.8}
             ax.plot(at, winner.difference_percent, color=INK, marker="o", markersize=13, **ring)  # type: ignore[arg-type]
-    ax.set_xticks(places, [value_said(point.values[0]) for point in points])
+    if len(points) <= _MOST_ACROSS:
+        ax.set_xticks(places, [value_said(point.values[0]) for point in points])
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: signed_percent(value)))
     ax.legend(frameon=False, fontsize=SMALL)
     below = (
@@ -98,9 +108,7 @@ def _cells(found: Sweep, ax: Axes) -> str:
             winner, said = _most(inside)
             number = names.index(winner) if winner in names else -1
             who[row, column] = number
-            look = policy_look(max(number, 0))
-            colour = look.colour if number >= 0 else "white"
-            box = Rectangle((column - 0.5, row - 0.5), 1.0, 1.0, facecolor=colour, alpha=_PALE, edgecolor="white")
+            box = Rectangle((column - 0.5, row - 0.5), 1.0, 1.0, facecolor=_pale(number), edgecolor="white")
             ax.add_patch(box)
             if has_words:
                 ax.text(column, row, said, ha="center", va="center", color=INK, fontsize=SMALL, linespacing=1.3)
@@ -111,7 +119,7 @@ def _cells(found: Sweep, ax: Axes) -> str:
     ax.set_ylim(-0.5, len(down) - 0.5)
     if not has_words:
         seen = [number for number in range(len(names)) if (who == number).any()]
-        patches = [Patch(color=policy_look(n).colour, alpha=_PALE, label=names[n]) for n in seen]
+        patches = [Patch(color=_pale(n), label=names[n]) for n in seen]
         ax.legend(handles=patches, fontsize=SMALL, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
     return "; a cell names who wins at most of its points, and at how many"
 
@@ -142,9 +150,25 @@ def _most(points: Sequence[SweepPoint]) -> tuple[str, str]:
         return winner, f"{winner or _NOBODY}\n{count} of {len(points)}"
     if not winner:
         return "", "not possible" if points[0].refused else _NOBODY
-    row = points[0].winner
-    off = "" if row is None or row is points[0].rows[0] else f"\n{signed_percent(row.difference_percent, 1)}"
-    return winner, f"{winner}{off}"
+    return winner, f"{winner}{_ahead(points[0])}"
+
+
+def _ahead(point: SweepPoint) -> str:
+    """How far the winner is below the next; nothing if no other is comparable."""
+    fair = sorted((row.cumulative_cost_usd, row.policy) for row in point.rows if row.comparable and not row.wins)
+    if point.winner is None or not fair:
+        return ""
+    cost, other = fair[0]
+    return f"\n{percent(1.0 - point.winner.cumulative_cost_usd / cost, 1)} below {other}"
+
+
+def _pale(number: int) -> tuple[float, float, float]:
+    """A policy's colour on which ink can be read; white for nobody."""
+    if number < 0:
+        return (1.0, 1.0, 1.0)
+    strength = _PALE if number else _PALE / 2.0
+    red, green, blue = (1.0 - strength * (1.0 - part) for part in to_rgb(policy_look(number).colour))
+    return red, green, blue
 
 
 def _turns(ax: Axes, who: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> None:

@@ -87,7 +87,9 @@ def verdict(found: Sweep) -> str:
 
 def value_said(value: Value) -> str:
     """A value as its column shows it."""
-    return f"{value:.4g}" if is_number(value) and not isinstance(value, int) else str(value)
+    return (f"{value:.4g}" if isinstance(value, float) else str(value)).replace(
+        "-", "\u2212" if is_number(value) else "-"
+    )
 
 
 def _is_unsure(point: SweepPoint) -> bool:

@@ -77,6 +77,7 @@ def compare(
     executor: Executor | None = None,
     chunk_size: int | None = None,
     progress: Progress | None = None,
+    more: Callable[[Comparison], int] | None = None,
 ) -> Comparison:
     """Let every policy live in the same worlds, and compare what came of it.
 
@@ -97,6 +98,9 @@ def compare(
         Replications per piece of work; never changes a result.
     progress
         Called with replications done and replications in all.
+    more
+        Asked with what came of all replications so far; gives how many there should be in all. No more than there
+        are ends the study, as `stopping.Precision` does when differences are known well enough.
 
     Examples
     --------
@@ -108,15 +112,20 @@ def compare(
     chosen = tuple(default_policies() if policies is None else policies)
     _check(chosen, replications, workers, chunk_size)
     n_workers = min(workers, replications) if executor is None else _UNKNOWN_WORKERS
-    chunks = _chunks(replications, n_workers, chunk_size)
     collected = _Collected(scenario, chosen, seed, replications)
-    with closing(_live(scenario, chosen, seed, chunks, n_workers, executor)) as finished:
-        for done in finished:
-            for lived in done:
-                collected.add(lived)
-            if progress is not None:
-                progress(collected.n_done, replications)
-    return collected.comparison()
+    while True:
+        chunks = _chunks(range(collected.n_done, collected.replications), n_workers, chunk_size)
+        with closing(_live(scenario, chosen, seed, chunks, n_workers, executor)) as finished:
+            for done in finished:
+                for lived in done:
+                    collected.add(lived)
+                if progress is not None:
+                    progress(collected.n_done, collected.replications)
+        comparison = collected.comparison()
+        wanted = 0 if more is None else more(comparison)
+        if wanted <= collected.n_done:
+            return comparison
+        collected.make_room(wanted)
 
 
 def _check(policies: tuple[Policy, ...], replications: int, workers: int, chunk_size: int | None) -> None:
@@ -131,10 +140,10 @@ def _check(policies: tuple[Policy, ...], replications: int, workers: int, chunk_
             raise ValueError(f"{what}: must be at least 1 (got {number})")
 
 
-def _chunks(replications: int, workers: int, size: int | None) -> list[range]:
+def _chunks(replications: range, workers: int, size: int | None) -> list[range]:
     if size is None:
-        size = min(max(replications // (workers * _CHUNKS_PER_WORKER), 1), _LARGEST_CHUNK)
-    return [range(first, min(first + size, replications)) for first in range(0, replications, size)]
+        size = min(max(len(replications) // (workers * _CHUNKS_PER_WORKER), 1), _LARGEST_CHUNK)
+    return [replications[first : first + size] for first in range(0, len(replications), size)]
 
 
 # One replication, wherever it is lived ------------------------------------------------------------------------
@@ -347,6 +356,10 @@ class _Collected:
             self.replans += run.replans
             self.commitments += run.commitments
         self.n_done += 1
+
+    def make_room(self, replications: int) -> None:
+        """For more replications than were asked at first."""
+        self.days, self.replications = self.days.with_room(replications), replications
 
     def comparison(self) -> Comparison:
         """All of it, as tables."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -163,6 +163,15 @@ class DailySums:
             np.zeros((n_policies, n_days)),
             np.zeros((n_policies, n_days)),
         )
+
+    def with_room(self, n_replications: int) -> DailySums:
+        """The same with room for more replications."""
+        paths, asked = self.cumulative_cash_usd, self.asked_tokens
+        n_policies, n_lived, n_days = paths.shape
+        grown = np.zeros((n_policies, n_replications, n_days), dtype=np.float32)
+        grown_asked = np.zeros((n_replications, n_days), dtype=np.float32)
+        grown[:, :n_lived], grown_asked[:n_lived] = paths, asked
+        return replace(self, asked_tokens=grown_asked, cumulative_cash_usd=grown)
 
     def add(self, policy: int, replication: int, days: RunDays) -> None:
         """Take in one run; sums depend on the order of replications in their last bits."""
