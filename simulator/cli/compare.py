@@ -86,6 +86,8 @@ def compare(
     with results_go_to(out, study.path.stem) as folder:
         rule = None if until is None else _rule(until, most)
         comparison = _compared(study, workers, rule, shown=sys.stderr.isatty() and not quiet)
+        if comparison.replications != study.replications:
+            study = read_study(scenario, overrides, seed, comparison.replications, policies)
         _saved(comparison, folder, command, study.text)
     if as_json:
         print_json(comparison.summary_records())
@@ -118,6 +120,7 @@ def _compared(study: Study, workers: int, rule: Precision | None, shown: bool) -
             seed=study.seed,
             workers=workers,
             progress=progress,
+            equal_service=study.equal_service,
             more=rule,
         )
 

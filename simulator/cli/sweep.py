@@ -115,6 +115,7 @@ def sweep(
                 points=points or 32,
                 replications=study.replications,
                 seed=study.seed,
+                equal_service=study.equal_service,
                 workers=workers,
                 progress=progress,
             )

@@ -93,6 +93,7 @@ def thresholds(
                 searched,
                 replications=study.replications,
                 seed=study.seed,
+                equal_service=study.equal_service,
                 tolerance=tolerance,
                 workers=workers,
                 progress=progress,

@@ -68,6 +68,7 @@ class SummaryRow:
     """Mean cost with total demand as control, and its interval; the plain one where no control narrows it."""
     controlled_cost_low_usd: float
     controlled_cost_high_usd: float
+    controlled_present_value_usd: float
     cost_variance_factor: float
     """Variance of that mean / that of the plain mean: 1 where no control is used."""
     controlled_difference_percent: float
@@ -286,6 +287,7 @@ class Comparison:
             controlled_cost_usd=controlled.mean,
             controlled_cost_low_usd=controlled.low,
             controlled_cost_high_usd=controlled.high,
+            controlled_present_value_usd=estimate(self.by_policy("present_value_usd")[number], self.control).mean,
             cost_variance_factor=controlled.variance_factor,
             controlled_difference_percent=controlled_percent.mean,
             controlled_difference_low_percent=controlled_percent.low,

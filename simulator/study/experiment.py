@@ -30,6 +30,7 @@ import numpy as np
 from simulator.lab.lab import Lab
 from simulator.lab.policy import Policy, default_policies
 from simulator.study.commitments import CommitmentRow
+from simulator.study.equal_service import USUAL_SERVICE, EqualService
 from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow
 from simulator.study.summary import (
     DailySums,
@@ -77,6 +78,7 @@ def compare(
     executor: Executor | None = None,
     chunk_size: int | None = None,
     progress: Progress | None = None,
+    equal_service: EqualService = USUAL_SERVICE,
     more: Callable[[Comparison], int] | None = None,
 ) -> Comparison:
     """Let every policy live in the same worlds, and compare what came of it.
@@ -98,6 +100,8 @@ def compare(
         Replications per piece of work; never changes a result.
     progress
         Called with replications done and replications in all.
+    equal_service
+        How far service may differ from the baseline's and still be comparable.
     more
         Asked with what came of all replications so far; gives how many there should be in all. No more than there
         are ends the study, as `stopping.Precision` does when differences are known well enough.
@@ -112,7 +116,7 @@ def compare(
     chosen = tuple(default_policies() if policies is None else policies)
     _check(chosen, replications, workers, chunk_size)
     n_workers = min(workers, replications) if executor is None else _UNKNOWN_WORKERS
-    collected = _Collected(scenario, chosen, seed, replications)
+    collected = _Collected(scenario, chosen, seed, replications, equal_service)
     while True:
         chunks = _chunks(range(collected.n_done, collected.replications), n_workers, chunk_size)
         with closing(_live(scenario, chosen, seed, chunks, n_workers, executor)) as finished:
@@ -333,7 +337,15 @@ def _signals_noted() -> Iterator[_Noted]:
 class _Collected:
     """What has been lived so far, each replication in its place; sums are taken in order of replication."""
 
-    def __init__(self, scenario: Scenario, policies: tuple[Policy, ...], seed: int, replications: int) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        policies: tuple[Policy, ...],
+        seed: int,
+        replications: int,
+        equal_service: EqualService,
+    ) -> None:
+        self.equal_service = equal_service
         self.scenario, self.policies, self.seed, self.replications = scenario, policies, seed, replications
         self.days = DailySums.empty(len(policies), replications, scenario.calendar.horizon_days)
         self.rows: list[ReplicationRow] = []
@@ -376,4 +388,5 @@ class _Collected:
             tuple(self.replans),
             tuple(self.commitments),
             self.days,
+            self.equal_service,
         )

@@ -9,6 +9,7 @@ from functools import partial
 
 from simulator.lab.policy import Policy
 from simulator.study.comparison import Comparison
+from simulator.study.equal_service import USUAL_SERVICE, EqualService
 from simulator.study.experiment import compare
 from simulator.world.scenario import Scenario
 
@@ -16,7 +17,13 @@ Task = tuple[Scenario, Sequence[Policy]]
 
 
 def compare_many(
-    tasks: Sequence[Task], *, replications: int, seed: int, executor: Executor | None, at_once: int
+    tasks: Sequence[Task],
+    *,
+    replications: int,
+    seed: int,
+    executor: Executor | None,
+    at_once: int,
+    equal_service: EqualService = USUAL_SERVICE,
 ) -> Iterator[Comparison]:
     """The comparison of each task, in order, whatever the number of workers; see `try_many`.
 
@@ -25,7 +32,11 @@ def compare_many(
     ValueError
         Where a task cannot be lived.
     """
-    with closing(try_many(tasks, replications=replications, seed=seed, executor=executor, at_once=at_once)) as finished:
+    with closing(
+        try_many(
+            tasks, replications=replications, seed=seed, executor=executor, at_once=at_once, equal_service=equal_service
+        )
+    ) as finished:
         for found in finished:
             if not isinstance(found, Comparison):
                 raise found
@@ -33,7 +44,13 @@ def compare_many(
 
 
 def try_many(
-    tasks: Sequence[Task], *, replications: int, seed: int, executor: Executor | None, at_once: int
+    tasks: Sequence[Task],
+    *,
+    replications: int,
+    seed: int,
+    executor: Executor | None,
+    at_once: int,
+    equal_service: EqualService = USUAL_SERVICE,
 ) -> Generator[Comparison | ValueError, None, None]:
     """The comparison of each task, in order; of one that cannot be lived, what it was refused for.
 
@@ -41,7 +58,7 @@ def try_many(
     ----------
     tasks
         A scenario and its policies, the baseline first.
-    replications, seed
+    replications, seed, equal_service
         As for `compare`: the same worlds' luck in every task.
     executor
         Processes to live in (`experiment.processes`); None is this one. Each task stays in one process, where what is
@@ -49,7 +66,7 @@ def try_many(
     at_once
         How many tasks to keep going.
     """
-    live = partial(compare, replications=replications, seed=seed)
+    live = partial(compare, replications=replications, seed=seed, equal_service=equal_service)
     if executor is None:
         for scenario, policies in tasks:
             yield _tried(live, scenario, policies)

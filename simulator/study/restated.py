@@ -21,9 +21,14 @@ def study_text_of(comparison: Comparison) -> str:
     """The study as TOML; a policy that is hand-written in Python is told in a comment, which no file can hold."""
     declared = {policy.name: _declared(policy) for policy in comparison.policies}
     tables = tuple(inputs for inputs in declared.values() if inputs is not None)
-    text = study_toml(
-        comparison.scenario, StudyInputs(seed=comparison.seed, replications=comparison.replications), tables
+    rule = comparison.equal_service
+    inputs = StudyInputs(
+        seed=comparison.seed,
+        replications=comparison.replications,
+        served_tolerance=rule.served_tolerance,
+        late_tolerance_days=rule.late_tolerance_days,
     )
+    text = study_toml(comparison.scenario, inputs, tables)
     by_hand = [policy for policy in comparison.policies if declared[policy.name] is None]
     if not by_hand:
         return text

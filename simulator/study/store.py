@@ -25,6 +25,7 @@ from simulator.study.comparison import Comparison, SummaryRow
 from simulator.study.fleet_statement import FleetRow
 from simulator.study.frames import date_columns, frame
 from simulator.study.price_book import PriceRow, price_book
+from simulator.study.rankings import rankings
 from simulator.study.restated import parts_said, study_text_of
 from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow
 
@@ -98,6 +99,8 @@ def save(
         write_csv(comparison.fleet_table, aside / FLEET)
         write_csv(comparison.commitments_table, aside / COMMITMENTS)
         write_csv(frame(price_book(comparison.scenario), PriceRow), aside / PRICE_BOOK)
+        for name, table in rankings(comparison):
+            write_csv(table, aside / name)
         if any(policy.replan is not None for policy in comparison.policies):
             write_csv(comparison.replans_table, aside / REPLANS)
         (aside / SCENARIO).write_bytes((study_text or study_text_of(comparison)).encode())

@@ -14,6 +14,7 @@ from simulator.lab.policy import Policy
 from simulator.laws.units import FloatArray
 from simulator.study.comparison import TIE, Comparison
 from simulator.study.designs import Design, Listed, Point, Ranged, grid, latin_hypercube, saltelli
+from simulator.study.equal_service import USUAL_SERVICE, EqualService
 from simulator.study.experiment import Progress, processes
 from simulator.study.many import try_many
 from simulator.study.varied import Value, declared_value, varied_in
@@ -112,6 +113,7 @@ def sweep(
     points: int = 32,
     replications: int = 32,
     seed: int = 1,
+    equal_service: EqualService = USUAL_SERVICE,
     workers: int = 1,
     progress: Progress | None = None,
 ) -> Sweep:
@@ -126,7 +128,7 @@ def sweep(
     design, points
         A grid takes every combination; a Latin hypercube so many points; a Sobol sample so many, a power of two,
         times the number of fields and two.
-    replications, seed, workers, progress
+    replications, seed, equal_service, workers, progress
         As for `compare`; `progress` counts points. The seed also lays the sample.
 
     Raises
@@ -151,7 +153,14 @@ def sweep(
     tasks = [(world, policies) for world in (scenario, *worlds)]
     found = []
     with processes(workers) as executor:
-        results = try_many(tasks, replications=replications, seed=seed, executor=executor, at_once=workers)
+        results = try_many(
+            tasks,
+            replications=replications,
+            seed=seed,
+            executor=executor,
+            at_once=workers,
+            equal_service=equal_service,
+        )
         declared = next(results)
         if not isinstance(declared, Comparison):
             raise declared

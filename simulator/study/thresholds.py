@@ -12,6 +12,7 @@ import numpy as np
 from simulator.lab.policy import Policy
 from simulator.study.comparison import TIE, Comparison
 from simulator.study.controls import regression
+from simulator.study.equal_service import USUAL_SERVICE, EqualService
 from simulator.study.experiment import Progress, compare, processes
 from simulator.study.many import try_many
 from simulator.study.threshold_answers import NOBODY, Threshold, Thresholds, Trial
@@ -119,6 +120,7 @@ def thresholds(
     replications: int = 32,
     seed: int = 1,
     tolerance: float = 0.01,
+    equal_service: EqualService = USUAL_SERVICE,
     workers: int = 1,
     progress: Progress | None = None,
 ) -> Thresholds:
@@ -130,7 +132,7 @@ def thresholds(
         What to live in, and who; the first policy is the baseline, whose service the others must equal.
     searched
         The field and the range, as `search_range` gives it.
-    replications, seed, workers, progress
+    replications, seed, equal_service, workers, progress
         As for `compare`; the worlds' luck is the same at every value. Progress counts values tried.
     tolerance
         How closely a threshold is told, relative to it.
@@ -141,7 +143,9 @@ def thresholds(
         If the scenario allows no value of the range.
     """
     with processes(workers) as executor:
-        search = _Search(scenario, tuple(policies), searched, replications, seed, tolerance, executor, progress)
+        search = _Search(
+            scenario, tuple(policies), searched, replications, seed, tolerance, equal_service, executor, progress
+        )
         comparison = search.scan(workers)
         found = [threshold for at in search.changes() for threshold in [search.threshold(*at)]]
     return Thresholds(
@@ -168,6 +172,7 @@ class _Search:
     replications: int
     seed: int
     tolerance: float
+    equal_service: EqualService
     executor: Executor | None
     progress: Progress | None
     trials: dict[float, Trial] = field(default_factory=dict)
@@ -183,7 +188,14 @@ class _Search:
             except Misplaced as error:
                 self.failed.append((value, f"{error.rule} (got {error.value})"))
         tasks = [(world, self.policies) for world in (self.scenario, *worlds)]
-        found = try_many(tasks, replications=self.replications, seed=self.seed, executor=self.executor, at_once=at_once)
+        found = try_many(
+            tasks,
+            replications=self.replications,
+            seed=self.seed,
+            executor=self.executor,
+            at_once=at_once,
+            equal_service=self.equal_service,
+        )
         declared = next(found)
         if not isinstance(declared, Comparison):
             raise declared
@@ -271,7 +283,12 @@ class _Search:
             try:
                 world = self.searched.at(self.scenario, value)
                 comparison = compare(
-                    world, chosen, replications=self.replications, seed=self.seed, executor=self.executor
+                    world,
+                    chosen,
+                    replications=self.replications,
+                    seed=self.seed,
+                    executor=self.executor,
+                    equal_service=self.equal_service,
                 )
             except ValueError as error:
                 self.failed.append((value, error.rule if isinstance(error, Misplaced) else str(error)))
