@@ -21,6 +21,9 @@ from simulator.world.scenario import Scenario
 LEAST_WORLDS = 16
 """With fewer, the slope of the regression is too unsure to be used."""
 _SURE = 0.975
+_WORTH = 0.2
+"""Part of the scatter that a control must explain to be used. Taking whichever interval comes out narrower would make
+intervals too narrow."""
 _NO_SCATTER = 1e-12
 _MOST_LEVERAGE = 0.9
 """Of one world on the regression: beyond it all others ask for the same, and a slope means nothing."""
@@ -113,9 +116,11 @@ def regression(values: FloatArray, control: Control | None) -> Estimate:
 
 
 def estimate(values: FloatArray, control: Control | None) -> Estimate:
-    """The regression estimate where it narrows the interval, else the plain mean."""
-    usual, controlled = plain(values), regression(values, control)
-    return controlled if controlled.half_width < usual.half_width else usual
+    """The regression estimate where the control explains a fifth of the scatter or more, else the plain mean."""
+    if control is None or values.size < LEAST_WORLDS or not values.std() > 0.0 or not control.values.std() > 0.0:
+        return plain(values)
+    explained = float(np.corrcoef(values, control.values)[0, 1]) ** 2
+    return regression(values, control) if explained >= _WORTH else plain(values)
 
 
 def ratio_estimate(values: FloatArray, base: FloatArray, of: Callable[[FloatArray], Estimate] = plain) -> Estimate:
