@@ -111,14 +111,17 @@ def _rule(until: float, most: int | None) -> Precision:
 
 def _compared(study: Study, workers: int, rule: Precision | None, shown: bool) -> Comparison:
     from simulator.study.experiment import compare as compare_policies
+    from simulator.study.experiment import processes
 
-    with refusals(), progress_bar("Comparing", shown=shown) as progress:
+    rounds = 1 if rule is None else workers  # the same processes for all rounds
+    with refusals(), progress_bar("Comparing", shown=shown) as progress, processes(rounds) as executor:
         return compare_policies(
             study.scenario,
             study.policies,
             replications=study.replications if rule is None else rule.first(study.replications),
             seed=study.seed,
             workers=workers,
+            executor=executor,
             progress=progress,
             equal_service=study.equal_service,
             more=rule,

@@ -30,7 +30,7 @@ def thresholds_table(found: Thresholds) -> Table:
             f"Expected costs with control: total demand; variance of the difference x{min(factors):.2g} to "
             f"x{max(factors):.2g}."
         )
-    lines += [f"Not possible: {found.field} = {value:g} {why}." for value, why in found.failed]
+    lines += [f"Not possible: {found.field} = {value:g}: {why}." for value, why in found.failed]
     table = plain_table(f"{comparison.scenario.title}: what wins along {found.field}", "\n".join(lines), Table)
     table.add_column(found.field, justify="right", no_wrap=True)
     table.add_column("Cheapest", no_wrap=True)

@@ -81,6 +81,9 @@ def search_range(scenario: Scenario, name: str, low: float | None = None, high: 
     if isinstance(value, bool) or not isinstance(value, int | float | None):
         raise Misplaced(name, "must be a number, to look for thresholds along it", repr(value))
     is_whole = isinstance(value, int)
+    for option, end in (("--from", low), ("--to", high)):
+        if end is not None and not np.isfinite(end):
+            raise Misplaced(name, f"must be searched between finite numbers, {option}", f"{end:g}")
     if (low is None or high is None) and not value:
         rule = "tells no range to search by itself, so both --from and --to are needed"
         raise Misplaced(name, rule, "not declared" if value is None else "0")
@@ -186,7 +189,7 @@ class _Search:
                 worlds.append(self.searched.at(self.scenario, value))
                 values.append(value)
             except Misplaced as error:
-                self.failed.append((value, f"{error.rule} (got {error.value})"))
+                self.failed.append((value, error.rule))
         tasks = [(world, self.policies) for world in (self.scenario, *worlds)]
         found = try_many(
             tasks,

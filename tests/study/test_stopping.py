@@ -13,7 +13,7 @@ from small_study import CAPPED, OVERTRAIN, RENT, RESERVE, growing_lab, with_cost
 from simulator.cli import main
 from simulator.show.stopping_said import precision_said
 from simulator.study.comparison import Comparison
-from simulator.study.experiment import compare
+from simulator.study.experiment import compare, processes
 from simulator.study.stopping import Precision
 
 RULE = 0.004
@@ -49,7 +49,10 @@ def test_it_is_the_study_of_as_many_worlds(stopped: tuple[Precision, Comparison]
 def test_workers_and_chunks_change_nothing(stopped: tuple[Precision, Comparison]) -> None:
     rule, comparison = stopped
     again = Precision(RULE)
-    other = compare(growing_lab(60), (RENT, RESERVE, CAPPED), replications=16, more=again, workers=2, chunk_size=5)
+    with processes(2) as executor:
+        other = compare(
+            growing_lab(60), (RENT, RESERVE, CAPPED), replications=16, more=again, executor=executor, chunk_size=5
+        )
     assert again.rounds == rule.rounds
     assert other.replications_table.equals(comparison.replications_table)
 
