@@ -86,7 +86,7 @@ def compare(
     with results_go_to(out, study.path.stem) as folder:
         rule = None if until is None else _rule(until, most)
         comparison = _compared(study, workers, rule, shown=sys.stderr.isatty() and not quiet)
-        if comparison.replications != study.replications:
+        if rule is not None:
             study = read_study(scenario, overrides, seed, comparison.replications, policies)
         _saved(comparison, folder, command, study.text)
     if as_json:
