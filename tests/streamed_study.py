@@ -7,12 +7,22 @@ from pathlib import Path
 
 from small_study import BUY, RENT, RESERVE, growing_lab
 
+from simulator.study.comparison import Comparison
+from simulator.study.equal_service import EqualService
 from simulator.study.experiment import compare
 from simulator.study.store import save
 from simulator.study.streaming import Streamed, begin, finish, live_on, reopen
 
 WORLDS = 7
-STUDY = Streamed(growing_lab(90), (RENT, RESERVE, BUY), seed=3, replications=WORLDS, folder=Path(), command="x")
+STUDY = Streamed(
+    growing_lab(90),
+    (RENT, RESERVE, BUY),
+    seed=3,
+    replications=WORLDS,
+    folder=Path(),
+    command="x",
+    equal_service=EqualService(0.02, 3.0),
+)
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -22,8 +32,15 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def in_memory(folder: Path) -> dict[str, bytes]:
     """What the study makes when it is compared in memory, in this process, and saved."""
-    save(compare(STUDY.scenario, STUDY.policies, replications=WORLDS, seed=STUDY.seed), folder, command=STUDY.command)
+    save(compared(WORLDS), folder, command=STUDY.command)
     return files(folder)
+
+
+def compared(worlds: int) -> Comparison:
+    """The study of so many worlds in memory."""
+    return compare(
+        STUDY.scenario, STUDY.policies, replications=worlds, seed=STUDY.seed, equal_service=STUDY.equal_service
+    )
 
 
 def placed(folder: Path, **changes: object) -> Streamed:

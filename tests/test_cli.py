@@ -36,6 +36,8 @@ HEAVY = ("numpy", "pandas", "matplotlib", "scipy", "simpy", "pydantic", "pyarrow
         ["laws", "--help"],
         ["calibrate", "--help"],
         ["catalog", "--help"],
+        ["thresholds", "--help"],
+        ["sweep", "--help"],
         ["--version"],
     ],
 )

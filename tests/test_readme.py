@@ -57,6 +57,14 @@ def test_rent_or_buy_is_answered(tmp_path: Path) -> None:
     assert "How many to own" in run(["-m", "simulator", *words], tmp_path)
 
 
+def test_what_would_change_the_answer_is_asked(tmp_path: Path) -> None:
+    asked = [words for words in COMMANDS if "--until" in words or "--vary" in words]
+    assert [words[0] for words in asked] == ["compare", "thresholds", "sweep"]
+    for words, few in zip(asked, (["--most-replications", "4"], [], []), strict=True):
+        short = ["--set", "horizon_days=30", "--replications", "1", "--policy", "all-rent", "--policy", "all-buy"]
+        assert "Results: " in run(["-m", "simulator", *words, *short, *few], tmp_path)
+
+
 @pytest.mark.parametrize("program", re.findall(r"```python\n(.*?)```", README, re.DOTALL))
 def test_the_programs_run(program: str, tmp_path: Path) -> None:
     if "statsmodels" in program:

@@ -17,6 +17,7 @@ from simulator.cli.said import (
     SET,
     WORKERS,
     BadInput,
+    a_percentage,
     print_json,
     print_rich,
     progress_bar,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from simulator.study.files import Study
     from simulator.study.identity import Shard
     from simulator.study.journal import Journal
+    from simulator.study.stopping import Precision
     from simulator.study.streaming import Streamed
 
 
@@ -52,6 +54,19 @@ if TYPE_CHECKING:
 @WORKERS
 @CLUSTER
 @SCHEDULER
+@click.option(
+    "--until",
+    callback=a_percentage(0.001, 100.0),
+    metavar="PERCENT",
+    help="Add worlds until each paired difference is known to this part of the baseline's cost, as 1%.",
+)
+@click.option(
+    "--most-replications",
+    "most",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --until: no more worlds than this. [default: 10,000]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, and nothing else.")
 @QUIET
 def compare(
@@ -67,6 +82,8 @@ def compare(
     workers: int,
     cluster: str | None,
     scheduler: str | None,
+    until: float | None,
+    most: int | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -80,9 +97,11 @@ def compare(
       labspend compare my_lab.toml --replications 10000 --out big --resume     # again and again, until it is done
       labspend compare my_lab.toml --replications 10000 --shard 3/10 --out part-3
       labspend compare my_lab.toml --replications 10000 --scheduler tcp://10.0.0.1:8786
+      labspend compare my_lab.toml --until 1% --workers 2
     """
+    rule = _rule(until, most, shard)
     study = read_study(scenario, overrides, seed, replications, policies)
-    streamed = _streamed(study, keeps_paths, _shard(shard))
+    streamed = _streamed(study, keeps_paths, _shard(shard), rule)
     if resume and is_done(streamed, out):
         click.echo(f"{out}: is finished.", err=True)
         return
@@ -98,24 +117,43 @@ def compare(
             _shard_done(placed, journal, quiet=quiet)
             return
         comparison = _finished(placed, journal)
-    show_comparison(comparison, placed.folder, as_json=as_json, quiet=quiet)
+    show_comparison(comparison, placed.folder, rule, as_json=as_json, quiet=quiet)
 
 
-def show_comparison(comparison: Comparison, folder: Path, *, as_json: bool, quiet: bool) -> None:
+def show_comparison(
+    comparison: Comparison, folder: Path, rule: Precision | None = None, *, as_json: bool, quiet: bool
+) -> None:
     """Say what came out, as the options ask for, and where the results are."""
+    from simulator.show.stopping_said import precision_said
     from simulator.show.table import comparison_table, verdict
 
     if as_json:
         print_json(comparison.summary_records())
+        if rule is not None and not quiet:
+            click.echo(precision_said(rule), err=True)
     elif quiet:
         click.echo(folder)
     else:
         print_rich(comparison_table(comparison))
         click.echo(verdict(comparison))
+        if rule is not None:
+            click.echo(precision_said(rule))
         click.echo(f"Results: {folder}")
 
 
-def _streamed(study: Study, keeps_paths: bool, shard: Shard) -> Streamed:
+def _rule(until: float | None, most: int | None, shard: str | None) -> Precision | None:
+    from simulator.study.stopping import MOST_REPLICATIONS, Precision
+
+    if until is None:
+        if most is not None:
+            raise BadInput("--most-replications: is for --until; without it --replications says how many")
+        return None
+    if shard is not None:
+        raise BadInput("--until: not with --shard, which sees only its own worlds; say how many with --replications")
+    return Precision(until, MOST_REPLICATIONS if most is None else most)
+
+
+def _streamed(study: Study, keeps_paths: bool, shard: Shard, rule: Precision | None) -> Streamed:
     from simulator.study.streaming import Streamed
 
     return Streamed(
@@ -128,6 +166,8 @@ def _streamed(study: Study, keeps_paths: bool, shard: Shard) -> Streamed:
         keeps_paths,
         str(click.get_current_context().obj),
         study.text,
+        study.equal_service,
+        rule,
     )
 
 

@@ -19,6 +19,8 @@ from simulator.cli.merge import merge
 from simulator.cli.rent_or_buy import rent_or_buy
 from simulator.cli.said import Interrupted
 from simulator.cli.scenario_files import check, new
+from simulator.cli.sweep import sweep
+from simulator.cli.thresholds import thresholds
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,5 +49,19 @@ def labspend() -> None:
     """Simulate what an AI lab's compute costs, and compare the policies that decide it."""
 
 
-for _command in (compare, merge, check, new, laws, explain, foresight, rent_or_buy, calibrate, catalog):
+_COMMANDS = (
+    compare,
+    merge,
+    check,
+    new,
+    laws,
+    explain,
+    foresight,
+    rent_or_buy,
+    thresholds,
+    sweep,
+    calibrate,
+    catalog,
+)
+for _command in _COMMANDS:
     labspend.add_command(_command)

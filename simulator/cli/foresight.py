@@ -80,6 +80,7 @@ def foresight(
                 study.policies,
                 replications=study.replications,
                 seed=study.seed,
+                equal_service=study.equal_service,
                 sigmas=spread,
                 workers=workers,
                 progress=progress,

@@ -99,6 +99,7 @@ def rent_or_buy(
                 study.policies[-1],
                 replications=study.replications,
                 seed=study.seed,
+                equal_service=study.equal_service,
                 growths=growths,
                 falls=falls,
                 cell_replications=cell_replications,

@@ -40,6 +40,24 @@ QUIET = click.option("--quiet", is_flag=True, help="Print only where the results
 SCENARIO_HELP = "A scenario whose own rows and prices count too."
 
 
+def a_percentage(least: float, most: float) -> Callable[[click.Context, click.Parameter, str | None], float | None]:
+    """What reads an option such as 1% or 0.5%: the share it says."""
+
+    def read(context: click.Context, option: click.Parameter, text: str | None) -> float | None:
+        if text is None:
+            return None
+        try:
+            number = float(text.removesuffix("%")) if text.endswith("%") else math.nan
+        except ValueError:
+            number = math.nan
+        if not least <= number <= most:
+            rule = f"must be a percentage from {least:g}% to {most:g}%, like 1% (got {text[:30]!r})"
+            raise click.BadParameter(rule, context, option)
+        return number / 100.0
+
+    return read
+
+
 class BadInput(click.ClickException):
     """A mistake of the user's."""
 

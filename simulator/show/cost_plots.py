@@ -218,7 +218,8 @@ def _difference_row(
         by_world = 100.0 * comparison.difference_usd(number) / np.abs(base)
     p5, p95 = np.quantile(by_world[np.isfinite(by_world)], (0.05, 0.95)) if np.isfinite(by_world).any() else (0, 0)
     ax.plot([place(p5), place(p95)], [at, at], color=look.colour, alpha=0.3, linewidth=11, solid_capstyle="butt")
-    mean, low, high = map(place, (row.difference_percent, row.difference_low_percent, row.difference_high_percent))
+    percents = row.controlled_difference_percent, row.controlled_difference_low_percent
+    mean, low, high = map(place, (*percents, row.controlled_difference_high_percent))
     ax.errorbar(
         [mean],
         [at],
@@ -267,12 +268,14 @@ def _difference_said(comparison: Comparison, number: int) -> str:
     """The difference from the baseline in money and percent, and how many times the cheapest it costs."""
     rows = comparison.summary_records()
     row, best = rows[number], cheapest(comparison)
-    said = f"{_change(row.difference_usd, currency_of(comparison))} ({difference_percent(row)})"
+    usd = row.controlled_difference_percent / 100.0 * rows[0].controlled_cost_usd
+    said = f"{_change(usd, currency_of(comparison))} ({difference_percent(row)})"
     if not row.comparable:
         return f"{said}, not comparable"
     if number == best or best == 0 or rows[best].cumulative_cost_usd <= 0.0:
         return said
-    mean, low, high = (scaled(1.0 + found / 100.0) for found in comparison.difference_percent(number, best))
+    gap = comparison.controlled_percent(number, best)
+    mean, low, high = (scaled(1.0 + found / 100.0) for found in (gap.mean, gap.low, gap.high))
     bounds = "" if low == DASH else f" [{low}, {high}]"
     return f"{said}; {mean}{bounds} x {rows[best].policy}"
 

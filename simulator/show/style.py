@@ -199,10 +199,10 @@ def is_short(n_points: int) -> bool:
 
 
 def cheapest(comparison: Comparison) -> int:
-    """The comparable policy with the lowest mean cost."""
+    """The comparable policy with the lowest expected cost."""
     rows = comparison.summary_records()
     comparable = [at for at, row in enumerate(rows) if row.comparable] or [0]
-    return min(comparable, key=lambda at: rows[at].cumulative_cost_usd)
+    return min(comparable, key=lambda at: rows[at].controlled_cost_usd)
 
 
 def caption(comparison: Comparison) -> str:

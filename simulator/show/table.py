@@ -94,7 +94,7 @@ def _columns(baseline: str, currency: Currency) -> tuple[_Column, ...]:
     return (
         _Column("Policy", lambda row: row.policy, is_figure=False),
         _Column("Cost\n± 95 %", lambda row: _cost(row, currency)),
-        _Column("Present\nvalue", lambda row: money(row.present_value_usd, currency), 5),
+        _Column("Present\nvalue", lambda row: money(row.controlled_present_value_usd, currency), 5),
         _Column("Worst\n5 %", lambda row: money(row.cvar95_usd, currency), 4),
         _Column("vs baseline\n[95 %]", lambda row: _against(row, is_baseline=row.policy == baseline)),
         _Column("Wins\n", lambda row: percent(row.chance_cheapest)),
@@ -118,9 +118,9 @@ def verdict(comparison: Comparison) -> str:
     if not rivals:
         alone = "it is the only policy" if len(rows) == 1 else "none gives equal quality and service"
         return f"Nothing to compare {base.policy} with: {alone}."
-    best = min(rivals, key=lambda row: row.cumulative_cost_usd)
-    size = f"{abs(best.difference_percent):.{_decimals(best.difference_percent)}f} %"
-    change = f"{size} {'less' if best.difference_usd < 0.0 else 'more'}"
+    best = min(rivals, key=lambda row: row.controlled_cost_usd)
+    size = f"{abs(best.controlled_difference_percent):.{_decimals(best.controlled_difference_percent)}f} %"
+    change = f"{size} {'less' if best.controlled_difference_percent < 0.0 else 'more'}"
     interval = _interval(best)
     if _is_tie(best):
         return f"{best.policy} and {base.policy} cost the same: there is no difference worth naming."
@@ -129,7 +129,7 @@ def verdict(comparison: Comparison) -> str:
             f"{best.policy} and {base.policy} cannot be told apart: {best.policy} costs {change}{interval}; "
             "more replications may decide it."
         )
-    if best.difference_usd >= 0.0:
+    if best.controlled_difference_percent >= 0.0:
         return f"Nothing costs less than {base.policy}: the nearest, {best.policy}, costs {change}{interval}."
     if best.replications == 1:
         return f"{best.policy} costs {change} than {base.policy}; service equal. One world gives no interval."
@@ -143,8 +143,9 @@ def _runner_up(comparison: Comparison, rows: Sequence[SummaryRow], best: Summary
     others = [row for row in rows[1:] if row.comparable and row is not best]
     if not others:
         return ""
-    second = min(others, key=lambda row: row.cumulative_cost_usd)
-    change, low, high = comparison.difference_percent(rows.index(second), rows.index(best))
+    second = min(others, key=lambda row: row.controlled_cost_usd)
+    gap = comparison.controlled_percent(rows.index(second), rows.index(best))
+    change, low, high = gap.mean, gap.low, gap.high
     decimals = _decimals(change)
     if max(abs(change), abs(low), abs(high)) < _TIE_PERCENT:
         return f" Next is {second.policy}, with no difference worth naming."
@@ -160,24 +161,25 @@ def _against(row: SummaryRow, *, is_baseline: bool) -> Text:
 
 
 def _cost(row: SummaryRow, currency: Currency) -> str:
-    half = row.cumulative_cost_high_usd - row.cumulative_cost_usd
-    relative = half / row.cumulative_cost_usd if row.cumulative_cost_usd else math.nan
+    half = row.controlled_cost_high_usd - row.controlled_cost_usd
+    relative = half / row.controlled_cost_usd if row.controlled_cost_usd else math.nan
     spread = percent(relative, 1 if relative < 0.00995 else 0)
-    return f"{money(row.cumulative_cost_usd, currency)} ±{spread}"
+    return f"{money(row.controlled_cost_usd, currency)} ±{spread}"
 
 
 def _difference(row: SummaryRow) -> str:
     """The paired difference in percent, with its interval if it has one."""
-    decimals, bounds = _decimals(row.difference_percent), ""
-    if math.isfinite(row.difference_low_percent):
-        low, high = signed(row.difference_low_percent, decimals), signed(row.difference_high_percent, decimals)
+    decimals, bounds = _decimals(row.controlled_difference_percent), ""
+    if math.isfinite(row.controlled_difference_low_percent):
+        low = signed(row.controlled_difference_low_percent, decimals)
+        high = signed(row.controlled_difference_high_percent, decimals)
         bounds = f" [{low}, {high}]"
     return difference_percent(row) + bounds
 
 
 def difference_percent(row: SummaryRow) -> str:
-    """The mean paired difference in percent."""
-    return signed_percent(row.difference_percent, _decimals(row.difference_percent))
+    """The mean paired difference in percent, with total demand as control where that makes it surer."""
+    return signed_percent(row.controlled_difference_percent, _decimals(row.controlled_difference_percent))
 
 
 def _decimals(change_percent: float) -> int:
@@ -188,28 +190,33 @@ def _decimals(change_percent: float) -> int:
 def _colour(row: SummaryRow) -> str:
     if _undecided(row) or _is_tie(row):
         return ""
-    return "green" if row.difference_usd < 0.0 else "red"
+    return "green" if row.controlled_difference_percent < 0.0 else "red"
 
 
 def _undecided(row: SummaryRow) -> bool:
     """Whether the interval of the difference, as it is printed, holds zero; a single world has no interval."""
-    return row.difference_low_percent <= 0.0 <= row.difference_high_percent
+    return row.controlled_difference_low_percent <= 0.0 <= row.controlled_difference_high_percent
 
 
 def _is_tie(row: SummaryRow) -> bool:
     """Whether the difference is surely too small to be worth naming."""
-    percents = (row.difference_percent, row.difference_low_percent, row.difference_high_percent)
+    percents = (
+        row.controlled_difference_percent,
+        row.controlled_difference_low_percent,
+        row.controlled_difference_high_percent,
+    )
     return all(abs(value) < _TIE_PERCENT for value in percents if math.isfinite(value))
 
 
 def _interval(row: SummaryRow) -> str:
-    low, high = row.difference_low_percent, row.difference_high_percent
+    low, high = row.controlled_difference_low_percent, row.controlled_difference_high_percent
+    decimals = _decimals(row.controlled_difference_percent)
     if not math.isfinite(low):
         return ""
     if low < 0.0 < high:
-        return f" [{signed(low, _decimals(row.difference_percent))}, {signed(high, _decimals(row.difference_percent))}]"
+        return f" [{signed(low, decimals)}, {signed(high, decimals)}]"
     near, far = sorted((abs(low), abs(high)))
-    return f" [{near:.{_decimals(row.difference_percent)}f}, {far:.{_decimals(row.difference_percent)}f}]"
+    return f" [{near:.{decimals}f}, {far:.{decimals}f}]"
 
 
 def _caption(comparison: Comparison, rows: Sequence[SummaryRow]) -> Text:
@@ -225,6 +232,7 @@ def _caption(comparison: Comparison, rows: Sequence[SummaryRow]) -> Text:
             f"Up to {float(f'{most:.2g}'):,.0f} training tokens per parameter: far beyond the runs the loss law was "
             "fitted on; what overtraining saves is likely overstated."
         )
+    lines += [*_control_said(rows), comparison.equal_service.said]
     lines += [f"Not comparable: {row.policy} {row.reason}." for row in rows if not row.comparable]
     if comparison.scenario.currency is not None:
         lines.append(f"Money is in {comparison.scenario.currency.code}: {comparison.scenario.currency.said}.")
@@ -237,6 +245,23 @@ def _caption(comparison: Comparison, rows: Sequence[SummaryRow]) -> Text:
     if crossed:
         lines.append(f"Break-even (has spent less than {comparison.baseline} from then on): {', '.join(crossed)}.")
     return Text("\n".join(lines))
+
+
+def _control_said(rows: Sequence[SummaryRow]) -> list[str]:
+    """Where a control narrows the intervals, and by how much."""
+    told = [
+        f"{what} x{min(used):.2g}" + (f" to x{max(used):.2g}" if max(used) > 1.05 * min(used) else "")
+        for what, factors in (
+            ("cost", [row.cost_variance_factor for row in rows]),
+            ("differences", [row.difference_variance_factor for row in rows[1:]]),
+        )
+        for used in [[factor for factor in factors if factor < 1.0]]
+        if used
+    ]
+    if not told:
+        return []
+    said = f"With control: total demand, whose mean is known; variance of {', of '.join(told)}."
+    return [f"{said} Cost, present value and differences use it; all else is plain means over the worlds."]
 
 
 def _span(comparison: Comparison) -> str:

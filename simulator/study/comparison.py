@@ -10,30 +10,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.special import stdtrit
 
 from simulator.lab.accounts import Account, Use
 from simulator.lab.orders import Tenure
-from simulator.lab.policy import Policy
 from simulator.laws.units import FloatArray
 from simulator.study.commitments import CommitmentRow
+from simulator.study.controls import estimate
+from simulator.study.controls import half_width as half_width
 from simulator.study.daily import QUANTILES, DailySums
+from simulator.study.equal_service import worlds_said as worlds_said
 from simulator.study.fleet_statement import FleetRow, fleet_rows
 from simulator.study.frames import CASH_COLUMNS, HOURS_COLUMNS, frame, replications_frame
+from simulator.study.paired import ROUNDING, chances, regrets
+from simulator.study.paired import TIE as TIE
+from simulator.study.paired import worst_mean as worst_mean
 from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow
+from simulator.study.runs import Runs
 from simulator.study.summary import ReplicationRow
-from simulator.world.scenario import Scenario
-
-SERVED_TOLERANCE = 0.001
-"""Equal service: share of tokens served within 0.1 point of the baseline."""
-LATE_TOLERANCE_DAYS = 0.5
-"""Equal service: no later than the baseline, on average over the worlds and to the whole day."""
-_SURE = 0.975
-_WORST = 0.05
-_ROUNDING = 1e-9
-"""Costs closer than this part of them differ by rounding alone."""
-TIE = 1e-4
-"""Costs closer than this part of them are a tie: no difference worth naming."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +61,18 @@ class SummaryRow:
     """Mean difference / mean cost of the baseline."""
     difference_low_percent: float
     difference_high_percent: float
+    controlled_cost_usd: float
+    """Mean cost with total demand as control, and its interval; the plain one where no control narrows it."""
+    controlled_cost_low_usd: float
+    controlled_cost_high_usd: float
+    controlled_present_value_usd: float
+    cost_variance_factor: float
+    """Variance of that mean / that of the plain mean: 1 where no control is used."""
+    controlled_difference_percent: float
+    """The same of the paired difference."""
+    controlled_difference_low_percent: float
+    controlled_difference_high_percent: float
+    difference_variance_factor: float
     chance_cheapest: float
     """Share of worlds in which no comparable policy is cheaper; ties, within 0.01 % of it, are split."""
     regret_usd: float
@@ -89,13 +94,9 @@ class SummaryRow:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Runs):
     """Every policy in the same worlds; the first policy is the baseline."""
 
-    scenario: Scenario
-    policies: tuple[Policy, ...]
-    seed: int
-    replications: int
     rows: tuple[ReplicationRow, ...]
     """By replication, then policy."""
     releases: tuple[ReleaseRow, ...]
@@ -103,16 +104,6 @@ class Comparison:
     replans: tuple[ReplanRow, ...]
     commitments: tuple[CommitmentRow, ...]
     days: DailySums
-
-    @property
-    def policy_names(self) -> tuple[str, ...]:
-        """In the order given; the baseline first."""
-        return tuple(policy.name for policy in self.policies)
-
-    @property
-    def baseline(self) -> str:
-        """The policy all others are measured against."""
-        return self.policies[0].name
 
     @property
     def n_days(self) -> int:
@@ -190,55 +181,23 @@ class Comparison:
         """Of any model trained, in training; 0 if none was."""
         return max((release.training_tokens_per_parameter for release in self.releases), default=0.0)
 
-    def difference_usd(self, policy: int, against: int = 0) -> FloatArray:
-        """Paired difference of two policies' cost [replication]; rounding counts as no difference."""
-        cost = self.by_policy("cumulative_cost_usd")
-        off: FloatArray = cost[policy] - cost[against]
-        return np.where(np.abs(off) > _ROUNDING * np.abs(cost[against]), off, 0.0)
-
-    def difference_percent(self, policy: int, against: int = 0) -> tuple[float, float, float]:
-        """Mean paired difference / mean cost of the other policy, and its 95 % interval [%].
-
-        The interval is that of a ratio of means: of what is left of each world once the mean ratio is taken out.
-        """
-        base, difference = self.by_policy("cumulative_cost_usd")[against], self.difference_usd(policy, against)
-        ratio = float(difference.mean() / base.mean())
-        off = half_width(difference - ratio * base) / abs(float(base.mean()))
-        return 100.0 * ratio, 100.0 * (ratio - off), 100.0 * (ratio + off)
-
     def break_even_date(self, policy: int) -> date | None:
         """When this policy's mean cash falls back to the baseline's for good, having been above it."""
         spent = self.mean_cumulative_cash_usd()
-        dearer = spent[policy] > spent[0] * (1.0 + _ROUNDING)
+        dearer = spent[policy] > spent[0] * (1.0 + ROUNDING)
         last = np.flatnonzero(dearer)[-1:]
         if last.size == 0 or last[0] == self.n_days - 1:
             return None
         return self.scenario.start + timedelta(days=int(last[0]) + 1)
-
-    def not_comparable(self, policy: int) -> str:
-        """Why this policy cannot be compared with the baseline, in words; nothing if it can."""
-        missed = np.sum(self.by_policy("quality_met") == 0.0, axis=1)
-        if missed[policy]:
-            return f"misses its quality target in {missed[policy]} of {worlds_said(self.replications)}"
-        if missed[0]:
-            return f"{self.baseline} misses its quality target, so nothing can be called cheaper than it"
-        served = self.by_policy("served_share").mean(axis=1)
-        fewer = served[0] - served[policy]
-        if abs(fewer) > SERVED_TOLERANCE:
-            return f"serves {abs(fewer) * 100:.1f} points {'less' if fewer > 0 else 'more'} than {self.baseline}"
-        late = self.by_policy("days_late").mean(axis=1)
-        if late[policy] - late[0] >= LATE_TOLERANCE_DAYS:
-            return f"is {late[policy] - late[0]:.3g} days later than {self.baseline}"
-        return ""
 
     @cached_property
     def _summary(self) -> tuple[SummaryRow, ...]:
         cost = self.by_policy("cumulative_cost_usd")
         reasons = [self.not_comparable(number) for number in range(len(self.policies))]
         comparable = np.array([not reason for reason in reasons])
-        chances, regrets = _chances(cost, comparable), _regrets(cost, comparable)
+        wins, regret = chances(cost, comparable), regrets(cost, comparable).mean(axis=1)
         return tuple(
-            self._row(number, cost, reasons[number], float(chances[number]), float(regrets[number]))
+            self._row(number, cost, reasons[number], float(wins[number]), float(regret[number]))
             for number in range(len(self.policies))
         )
 
@@ -246,6 +205,7 @@ class Comparison:
         own = cost[number]
         spread, difference = half_width(own), self.difference_usd(number)
         paired, (percent, low_percent, high_percent) = half_width(difference), self.difference_percent(number)
+        controlled, controlled_percent = estimate(own, self.control), self.controlled_percent(number)
         p5, p50, p95 = (float(found) for found in np.quantile(own, (0.05, 0.5, 0.95)))
 
         def mean(column: str) -> float:
@@ -274,6 +234,15 @@ class Comparison:
             difference_percent=percent,
             difference_low_percent=low_percent,
             difference_high_percent=high_percent,
+            controlled_cost_usd=controlled.mean,
+            controlled_cost_low_usd=controlled.low,
+            controlled_cost_high_usd=controlled.high,
+            controlled_present_value_usd=estimate(self.by_policy("present_value_usd")[number], self.control).mean,
+            cost_variance_factor=controlled.variance_factor,
+            controlled_difference_percent=controlled_percent.mean,
+            controlled_difference_low_percent=controlled_percent.low,
+            controlled_difference_high_percent=controlled_percent.high,
+            difference_variance_factor=controlled_percent.variance_factor,
             chance_cheapest=chance,
             regret_usd=regret,
             training_share=mean("training_share"),
@@ -307,54 +276,3 @@ class Comparison:
             **{f"{use.name.lower()}_usd": days.economic_usd[number, use] / worlds for use in Use},
         }
         return pd.DataFrame(columns)
-
-
-def half_width(values: FloatArray) -> float:
-    """Half of the 95 % interval of a mean, by Student's t; NaN for one value.
-
-    Examples
-    --------
-    >>> round(half_width(np.array([1.0, 2.0, 3.0])), 4)
-    2.4841
-    """
-    if values.size < 2:
-        return float("nan")
-    return float(stdtrit(values.size - 1, _SURE) * values.std(ddof=1) / np.sqrt(values.size))
-
-
-def worst_mean(costs: FloatArray, share: float = _WORST) -> float:
-    """CVaR: mean of the dearest `share` of the worlds; a world that is only partly among them counts in part.
-
-    Examples
-    --------
-    Of ten worlds the worst 15 % are the dearest and half of the next.
-
-    >>> round(worst_mean(np.arange(10.0), 0.15), 4)
-    8.6667
-    """
-    worst = np.sort(costs)[::-1]
-    weight = np.clip(share * costs.size - np.arange(costs.size), 0.0, 1.0)
-    return float(worst @ weight / weight.sum())
-
-
-def _chances(cost: FloatArray, comparable: npt.NDArray[np.bool_]) -> FloatArray:
-    """Share of worlds in which each policy is the cheapest of the comparable ones; NaN for the others."""
-    chances = np.full(cost.shape[0], np.nan)
-    if comparable.any():
-        best = cost[comparable].min(axis=0)
-        cheapest = cost[comparable] <= best + TIE * np.abs(best)
-        chances[comparable] = (cheapest / cheapest.sum(axis=0)).mean(axis=1)
-    return chances
-
-
-def _regrets(cost: FloatArray, comparable: npt.NDArray[np.bool_]) -> FloatArray:
-    """Mean cost above the cheapest comparable policy of each world; NaN for those not comparable."""
-    regrets = np.full(cost.shape[0], np.nan)
-    if comparable.any():
-        regrets[comparable] = (cost[comparable] - cost[comparable].min(axis=0)).mean(axis=1)
-    return regrets
-
-
-def worlds_said(number: int) -> str:
-    """So many worlds, in words."""
-    return "1 world" if number == 1 else f"{number} worlds"

@@ -20,6 +20,7 @@ import numpy as np
 
 from simulator.lab.lab import Lab
 from simulator.lab.policy import Policy, default_policies
+from simulator.study.equal_service import USUAL_SERVICE, EqualService
 from simulator.study.part import Lived, Part
 from simulator.study.summary import record
 from simulator.study.workers import handed, pool, processes, signals_noted, spread
@@ -28,6 +29,9 @@ from simulator.world.world import realize
 
 if TYPE_CHECKING:
     from simulator.study.comparison import Comparison
+    from simulator.study.runs import Runs
+
+    More = Callable[[Runs], int]
 
 __all__ = ["compare", "live_parts", "live_replication", "processes"]
 
@@ -49,6 +53,8 @@ def compare(
     executor: Executor | None = None,
     chunk_size: int | None = None,
     progress: Progress | None = None,
+    equal_service: EqualService = USUAL_SERVICE,
+    more: More | None = None,
 ) -> Comparison:
     """Let every policy live in the same worlds, and compare what came of it.
 
@@ -70,6 +76,11 @@ def compare(
         Replications per piece of work; never changes a result.
     progress
         Called with replications done and replications in all.
+    equal_service
+        How far service may differ and still be called equal.
+    more
+        Told what is known after all replications, it says how many there should be in all; those missing are added
+        and it is asked again. The result is that of as many replications asked for at first.
 
     Examples
     --------
@@ -80,19 +91,23 @@ def compare(
     """
     chosen = tuple(default_policies() if policies is None else policies)
     check_study(chosen, replications, workers, chunk_size)
-    whole = Part.empty(scenario, chosen)
-    parts = live_parts(
-        scenario, chosen, seed, range(replications), workers=workers, executor=executor, chunk_size=chunk_size
-    )
-    with closing(parts) as finished:
-        for part in finished:
-            whole.merge(part)
-            if progress is not None:
-                progress(whole.n_done, replications)
-    return _comparison(scenario, chosen, seed, whole)
+    live = partial(live_parts, scenario, chosen, seed, workers=workers, executor=executor, chunk_size=chunk_size)
+    whole, wanted = Part.empty(scenario, chosen), replications
+    while True:
+        with closing(live(range(whole.n_done, wanted))) as finished:
+            for part in finished:
+                whole.merge(part)
+                if progress is not None:
+                    progress(whole.n_done, wanted)
+        comparison = _comparison(scenario, chosen, seed, whole, equal_service)
+        wanted = 0 if more is None else more(comparison)
+        if wanted <= whole.n_done:
+            return comparison
 
 
-def _comparison(scenario: Scenario, policies: tuple[Policy, ...], seed: int, whole: Part) -> Comparison:
+def _comparison(
+    scenario: Scenario, policies: tuple[Policy, ...], seed: int, whole: Part, equal_service: EqualService
+) -> Comparison:
     from simulator.study.comparison import Comparison
 
     lists = whole.lists
@@ -107,6 +122,7 @@ def _comparison(scenario: Scenario, policies: tuple[Policy, ...], seed: int, who
         tuple(lists.replans),
         tuple(lists.commitments),
         whole.days.sums(),
+        equal_service=equal_service,
     )
 
 

@@ -16,10 +16,11 @@ from simulator.lab.fixed_plan import UnfitPlan
 from simulator.lab.policy import Policy, PolicyInputs, default_policies
 from simulator.lab.recipe import FineTune
 from simulator.study.complaints import Problem, ScenarioError, misplaced, models_in, nearest, problems, said
+from simulator.study.equal_service import EqualService
 from simulator.study.filled import fill_records
 from simulator.study.sources import Declared, Setting, declared
 from simulator.study.toml_lines import KeyPath
-from simulator.world.inputs import Inputs
+from simulator.world.inputs import Inputs, Positive, Share
 from simulator.world.scenario import Misplaced, Scenario
 
 __all__ = ["ScenarioError", "Study", "load_scenario", "load_study"]
@@ -34,6 +35,17 @@ class StudyInputs(Inputs):
     seed: Annotated[int, Field(ge=0)] = Field(1, description="picks the worlds; the same seed gives the same results")
     replications: Annotated[int, Field(ge=1)] = Field(32, description="worlds drawn; every policy lives in each")
     policies: tuple[str, ...] = Field((), description="names of those compared, baseline first; default: all")
+    served_tolerance: Share = Field(
+        0.001, description="equal service: share of tokens served, this far from the baseline's at most"
+    )
+    late_tolerance_days: Positive = Field(
+        0.5, description="equal service: less than so many days later than the baseline, mean over worlds [days]"
+    )
+
+    @property
+    def equal_service(self) -> EqualService:
+        """The rule by which policies are comparable."""
+        return EqualService(self.served_tolerance, self.late_tolerance_days)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +56,7 @@ class Study:
     policies: tuple[Policy, ...]
     seed: int
     replications: int
+    equal_service: EqualService
     path: Path = field(compare=False)
     text: str
     """The whole study as TOML, every default written out; it loads to an equal study."""
@@ -101,7 +114,7 @@ def _study(found: Declared, *, is_compared: bool) -> Study:
     if wrong or scenario is None or inputs is None:
         raise found.error(wrong)
     text = study_toml(scenario, inputs, policy_inputs)
-    return Study(scenario, chosen, inputs.seed, inputs.replications, found.path, text)
+    return Study(scenario, chosen, inputs.seed, inputs.replications, inputs.equal_service, found.path, text)
 
 
 def _scenario(found: Declared, wrong: list[Problem]) -> Scenario | None:

@@ -24,6 +24,7 @@ from simulator.lab.smoothing import DampedTrend, Theta
 from simulator.laws.exchange import training_share, value_of_information
 from simulator.laws.units import FloatArray
 from simulator.study.comparison import Comparison, half_width
+from simulator.study.equal_service import USUAL_SERVICE, EqualService
 from simulator.study.experiment import Progress, compare
 from simulator.world.scenario import Scenario
 
@@ -140,6 +141,7 @@ def foresight(
     replications: int = 32,
     seed: int = 1,
     sigmas: Sequence[float] = SIGMAS,
+    equal_service: EqualService = USUAL_SERVICE,
     workers: int = 1,
     progress: Progress | None = None,
 ) -> Foresight:
@@ -149,7 +151,7 @@ def foresight(
     ----------
     scenario, policies
         What to live in, and who; the first policy with its own forecast says what equal service is.
-    replications, seed, workers, progress
+    replications, seed, equal_service, workers, progress
         As for `compare`; progress counts the worlds of all its studies.
     sigmas
         Sds of the log of demand's level, which take the place of the scenario's `demand.level_sigma`.
@@ -161,7 +163,7 @@ def foresight(
         if progress is not None:
             progress(before + now, total)
 
-    live = partial(compare, replications=replications, seed=seed, workers=workers)
+    live = partial(compare, replications=replications, seed=seed, workers=workers, equal_service=equal_service)
     comparison = live(scenario, asked, progress=partial(told, done))
     sweep: list[UncertaintyRow] = []
     compared = (REFERENCE, *policies)

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from simulator import __version__
 from simulator.lab.policy import Policy
+from simulator.study.equal_service import EqualService
 from simulator.study.files import StudyInputs, study_toml
 from simulator.study.restated import parts_said
 from simulator.world.scenario import Scenario
@@ -58,6 +59,10 @@ class Identity:
     paths: bool
     """Whether every path is kept."""
     shard: str
+    equal_service: tuple[str, ...]
+    """What counts as equal service."""
+    until: str
+    """How many worlds are drawn, where differences decide it; the number of replications is then that asked for."""
     versions: tuple[str, ...]
 
     def difference(self, other: Identity) -> str:
@@ -73,12 +78,13 @@ _WORDS = {
     "seed": "it was made with seed {}, this is seed {}",
     "replications": "it is of {} replications, this of {}",
     "policies": "its policies are others: {}, not {}",
-    "scenario": "its scenario is another one ({} ..., not {} ...)",
+    "scenario": "its scenario is another one ({:.8} ..., not {:.8} ...)",
     "paths": "only one of the two keeps every path (--paths)",
     "shard": "it is shard {}, this is {}",
+    "equal_service": "its rule of equal service is another one: {}, not {}",
+    "until": "it draws {}, this {}",
     "versions": "it was made by {}, this is {}",
 }
-_SHOWN_LETTERS = 8
 
 
 def _told(mine: Any, theirs: Any) -> tuple[str, str]:
@@ -87,13 +93,18 @@ def _told(mine: Any, theirs: Any) -> tuple[str, str]:
         ours = [item for item in mine if item not in theirs]
         others = [item for item in theirs if item not in mine]
         return ", ".join(ours) or "in another order", ", ".join(others) or "in this order"
-    if isinstance(mine, str) and "/" not in mine:
-        return mine[:_SHOWN_LETTERS], theirs[:_SHOWN_LETTERS]
     return str(mine), str(theirs)
 
 
 def identity_of(
-    scenario: Scenario, policies: tuple[Policy, ...], seed: int, replications: int, shard: Shard, keeps_paths: bool
+    scenario: Scenario,
+    policies: tuple[Policy, ...],
+    seed: int,
+    replications: int,
+    shard: Shard,
+    keeps_paths: bool,
+    equal_service: EqualService,
+    until: str,
 ) -> Identity:
     """The identity of a run."""
     text = study_toml(scenario, StudyInputs(), ())
@@ -104,6 +115,8 @@ def identity_of(
         sha256(text.encode()).hexdigest(),
         keeps_paths,
         str(shard),
+        tuple(f"{name} {number!r}" for name, number in asdict(equal_service).items()),
+        until,
         tuple(f"{name} {number}" for name, number in versions().items()),
     )
 

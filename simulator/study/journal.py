@@ -65,6 +65,10 @@ class Journal:
         """Replications that are not."""
         return self.replications[self.n_saved :]
 
+    def aim(self, replications: int) -> None:
+        """Be done after so many replications in all."""
+        self.replications = range(self.replications.start, self.replications.start + replications)
+
     def begin(self, identity: Identity, study_text: str) -> None:
         """Make the folder, and write down whose it is."""
         self.work.mkdir()

@@ -16,6 +16,7 @@ from simulator.lab.procurement import BuyToForecast, RentOnDemand, ReserveBase
 from simulator.laws.units import FloatArray
 from simulator.study.comparison import Comparison
 from simulator.study.cut_orders import cut_orders
+from simulator.study.equal_service import USUAL_SERVICE, EqualService
 from simulator.study.experiment import Progress, compare, processes
 from simulator.study.foresight import Range
 from simulator.study.many import Task, compare_many
@@ -57,6 +58,7 @@ def rent_or_buy(
     falls: Sequence[float] | None = None,
     cell_replications: int = 8,
     utilization: float | None = None,
+    equal_service: EqualService = USUAL_SERVICE,
     workers: int = 1,
     progress: Progress | None = None,
 ) -> RentOrBuy:
@@ -66,7 +68,7 @@ def rent_or_buy(
     ----------
     scenario, policy
         What to live in; whose recipe and forecast all share.
-    replications, seed, workers, progress
+    replications, seed, equal_service, workers, progress
         As for `compare`; progress counts the worlds of all studies.
     growths, falls
         Axes of the map: factors on the yearly growth of demand, and yearly falls of rents.
@@ -92,7 +94,12 @@ def rent_or_buy(
 
         def cells(tasks: Sequence[Task]) -> Iterator[Comparison]:
             for found in compare_many(
-                tasks, replications=cell_replications, seed=seed, executor=executor, at_once=workers
+                tasks,
+                replications=cell_replications,
+                seed=seed,
+                executor=executor,
+                at_once=workers,
+                equal_service=equal_service,
             ):
                 yield found
                 counted.passed(cell_replications)
@@ -104,6 +111,7 @@ def rent_or_buy(
             seed=seed,
             executor=executor,
             progress=counted.within,
+            equal_service=equal_service,
         )
         counted.passed(replications)
         mapped = cells([(world, (rent, *owns)) for world in worlds])

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from simulator.lab.policy import Policy, PolicyInputs
 from simulator.study.comparison import Comparison
+from simulator.study.equal_service import EqualService
 from simulator.study.files import StudyInputs, study_toml
 from simulator.world.scenario import Scenario
 
@@ -21,14 +22,24 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 def study_text_of(comparison: Comparison) -> str:
     """The study as TOML; a policy that is hand-written in Python is told in a comment, which no file can hold."""
-    return study_text(comparison.scenario, comparison.policies, comparison.seed, comparison.replications)
+    return study_text(
+        comparison.scenario, comparison.policies, comparison.seed, comparison.replications, comparison.equal_service
+    )
 
 
-def study_text(scenario: Scenario, policies: Sequence[Policy], seed: int, replications: int) -> str:
+def study_text(
+    scenario: Scenario, policies: Sequence[Policy], seed: int, replications: int, equal_service: EqualService
+) -> str:
     """The same, before anything is compared."""
     declared = {policy.name: _declared(policy) for policy in policies}
     tables = tuple(inputs for inputs in declared.values() if inputs is not None)
-    text = study_toml(scenario, StudyInputs(seed=seed, replications=replications), tables)
+    inputs = StudyInputs(
+        seed=seed,
+        replications=replications,
+        served_tolerance=equal_service.served_tolerance,
+        late_tolerance_days=equal_service.late_tolerance_days,
+    )
+    text = study_toml(scenario, inputs, tables)
     by_hand = [policy for policy in policies if declared[policy.name] is None]
     if not by_hand:
         return text

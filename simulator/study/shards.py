@@ -129,6 +129,7 @@ def _study(first: _Found, target: Path, command: str) -> Streamed:
         keeps_paths=identity.paths,
         command=command,
         study_text=text,
+        equal_service=study.equal_service,
     )
     different = replace(identity, shard=str(WHOLE)).difference(made.identity)
     if different:

@@ -24,6 +24,7 @@ from simulator.study.frames import frame
 from simulator.study.identity import versions
 from simulator.study.part_files import in_groups, write_frames
 from simulator.study.price_book import PriceRow, price_book
+from simulator.study.rankings import rankings
 from simulator.study.restated import parts_said, study_text_of
 from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow
 
@@ -110,6 +111,8 @@ def write_answers(
     _write_parquet(comparison.daily_table, aside / DAILY)
     write_csv(comparison.fleet_table, aside / FLEET)
     write_csv(frame(price_book(comparison.scenario), PriceRow), aside / PRICE_BOOK)
+    for name, table in rankings(comparison):
+        write_csv(table, aside / name)
     if not any(policy.replan is not None for policy in comparison.policies):
         (aside / REPLANS).unlink()
     (aside / SCENARIO).write_bytes((study_text or study_text_of(comparison)).encode())

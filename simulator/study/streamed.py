@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,10 +16,38 @@ from simulator.laws.units import FloatArray
 from simulator.study.commitments import CommitmentRow
 from simulator.study.comparison import Comparison
 from simulator.study.csv_cells import read_csv
+from simulator.study.frames import SCALARS
+from simulator.study.part_files import SCALARS_FILE
 from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow
+from simulator.study.runs import Runs
 from simulator.study.store import COMMITMENTS, ORDERS, RELEASES, REPLANS, REPLICATIONS
 
 _ROWS_AT_ONCE = 50_000
+
+
+@dataclass(frozen=True, eq=False)
+class RunsInParts(Runs):
+    """The runs of a study that is not finished."""
+
+    parts: Sequence[Path]
+
+    def by_policy(self, column: str) -> FloatArray:
+        """One scalar of every run [policy, replication]."""
+        at = SCALARS.index(column)
+        tables = (np.load(part / SCALARS_FILE, mmap_mode="r", allow_pickle=False) for part in self.parts)
+        flat = np.concatenate([np.array(table[:, at]) for table in tables])
+        return flat.reshape(self.replications, len(self.policies)).T
+
+
+@dataclass(frozen=True, eq=False)
+class RunsInFolder(Runs):
+    """The runs of a finished study."""
+
+    folder: Path
+
+    def by_policy(self, column: str) -> FloatArray:
+        """One scalar of every run [policy, replication]."""
+        return _from_table(self, self.folder, column)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +84,16 @@ class StreamedComparison(Comparison):
 
     def by_policy(self, column: str) -> FloatArray:
         """One scalar of every run [policy, replication]."""
-        table = pq.read_table(self.folder / REPLICATIONS, columns=[column])
-        flat = np.asarray(table.column(column), dtype=np.float64)
-        return flat.reshape(self.replications, len(self.policies)).T
+        return _from_table(self, self.folder, column)
 
     def most_tokens_per_parameter(self) -> float:
         """Of any model trained, in training; 0 if none was."""
         column = "training_tokens_per_parameter"
         read: Iterator[Any] = pd.read_csv(self.folder / RELEASES, usecols=[column], chunksize=_ROWS_AT_ONCE)
         return max((float(rows[column].max()) for rows in read if len(rows)), default=0.0)
+
+
+def _from_table(runs: Runs, folder: Path, column: str) -> FloatArray:
+    table = pq.read_table(folder / REPLICATIONS, columns=[column])
+    flat = np.asarray(table.column(column), dtype=np.float64)
+    return flat.reshape(runs.replications, len(runs.policies)).T

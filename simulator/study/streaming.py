@@ -5,20 +5,26 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from simulator.lab.policy import Policy
 from simulator.study.comparison import Comparison
 from simulator.study.daily import DayTally
+from simulator.study.equal_service import USUAL_SERVICE, EqualService
 from simulator.study.experiment import Progress, check_study, live_parts
+from simulator.study.files import ScenarioError, load_study
 from simulator.study.identity import WHOLE, Identity, NotThisStudy, Shard, identity_of, read_identity
 from simulator.study.journal import STUDY, Journal
 from simulator.study.part_files import LISTS, PATHS, join_list, join_paths, join_runs
 from simulator.study.restated import study_text
+from simulator.study.runs import Runs
+from simulator.study.stopping import Precision
 from simulator.study.store import MANIFEST, REPLICATIONS, SCENARIO, UNFINISHED, Pictures, move_up, write_answers
-from simulator.study.streamed import StreamedComparison
+from simulator.study.streamed import RunsInFolder, RunsInParts, StreamedComparison
+from simulator.study.workers import processes
 from simulator.world.scenario import Scenario
 
 SHARD = "shard"
@@ -42,16 +48,30 @@ class Streamed:
     """For the manifest."""
     study_text: str = ""
     """The study as TOML; by default it is made from the rest."""
+    equal_service: EqualService = USUAL_SERVICE
+    until: Precision | None = None
+    """Adds replications, in rounds; those asked for are then the first."""
 
     @property
     def identity(self) -> Identity:
-        """What a folder must hold to go on with it."""
-        return identity_of(self.scenario, self.policies, self.seed, self.replications, self.shard, self.keeps_paths)
+        """What a folder must hold to go on with it; however many replications a stopping rule has reached."""
+        return identity_of(
+            self.scenario,
+            self.policies,
+            self.seed,
+            self.replications,
+            self.shard,
+            self.keeps_paths,
+            self.equal_service,
+            "a fixed number of worlds" if self.until is None else self.until.said,
+        )
 
     @property
     def text(self) -> str:
         """The study as TOML."""
-        return self.study_text or study_text(self.scenario, self.policies, self.seed, self.replications)
+        return self.study_text or study_text(
+            self.scenario, self.policies, self.seed, self.replications, self.equal_service
+        )
 
     @property
     def own_replications(self) -> range:
@@ -65,9 +85,11 @@ def begin(study: Streamed) -> Journal:
     Raises
     ------
     ValueError
-        If it cannot be compared, or its shard is empty.
+        If it cannot be compared, its shard is empty, or a shard would have to know when all others are enough.
     """
     check_study(study.policies, study.replications, 1, None)
+    if study.until is not None and study.shard != WHOLE:
+        raise ValueError("a shard knows only its own worlds, so it cannot tell when there are enough: say how many")
     if not study.own_replications:
         raise ValueError(f"shard {study.shard}: has nothing to do, of {study.replications} replications")
     journal = _journal(study)
@@ -101,15 +123,35 @@ def check_finished(study: Streamed) -> None:
     Raises
     ------
     NotThisStudy
-        If they are another study's.
+        If they are another study's, or a stopping rule wants more worlds than it has.
     """
     if (study.folder / SHARD / STUDY).is_file():
         different = read_identity(study.folder / SHARD / STUDY).difference(study.identity)
     else:
-        same = study.shard == WHOLE and (study.folder / SCENARIO).read_bytes() == study.text.encode()
+        same = study.shard == WHOLE and _text_in(study) == study.text
         different = "" if same and (study.folder / PATHS).is_file() == study.keeps_paths else "see its scenario.toml"
     if different:
         raise NotThisStudy(f"{study.folder}: holds the results of another study: {different}")
+    if study.until is not None:
+        _check_enough(study, study.until)
+
+
+def _text_in(study: Streamed) -> str:
+    """The study in its finished folder as TOML; whatever number of replications a stopping rule has reached."""
+    path = study.folder / SCENARIO
+    if study.until is None:
+        return path.read_bytes().decode(errors="replace")
+    try:
+        return load_study(path, replications=study.replications).text
+    except ScenarioError:
+        return ""
+
+
+def _check_enough(study: Streamed, rule: Precision) -> None:
+    n = load_study(study.folder / SCENARIO).replications
+    runs = RunsInFolder(study.scenario, study.policies, study.seed, n, study.folder, equal_service=study.equal_service)
+    if rule(runs) > n:
+        raise NotThisStudy(f"{study.folder}: is finished with {n} worlds, and {rule.said} needs more: name another DIR")
 
 
 def is_begun(folder: Path) -> bool:
@@ -126,8 +168,41 @@ def live_on(
     chunk_size: int | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Live the replications that are not on disk yet; whatever stops this, those on disk stay there."""
-    n_done, n_all = journal.n_saved, len(journal.replications)
+    """Live the replications that are not on disk yet; whatever stops this, those on disk stay there.
+
+    A study that was stopped goes through the rounds of its stopping rule again, so it ends with as many.
+    """
+    live = partial(_live_rest, study, journal, workers=workers, chunk_size=chunk_size, progress=progress)
+    if study.until is None:
+        live(executor=executor)
+        return
+    wanted = study.until.first(study.replications)
+    with nullcontext(executor) if executor is not None else processes(workers) as lasting:  # the same for all rounds
+        while True:
+            journal.aim(wanted)
+            live(executor=lasting)
+            done, wanted = wanted, study.until(_so_far(study, journal))
+            if wanted <= done:
+                return
+
+
+def _so_far(study: Streamed, journal: Journal) -> Runs:
+    """The runs that a round ends with, of which no part goes beyond it."""
+    parts = [part.path for part in journal.parts if part.replications.stop <= journal.replications.stop]
+    n = len(journal.replications)
+    return RunsInParts(study.scenario, study.policies, study.seed, n, parts, equal_service=study.equal_service)
+
+
+def _live_rest(
+    study: Streamed,
+    journal: Journal,
+    *,
+    workers: int,
+    executor: Executor | None,
+    chunk_size: int | None,
+    progress: Progress | None,
+) -> None:
+    n_done, n_all = min(journal.n_saved, len(journal.replications)), len(journal.replications)
     if progress is not None:
         progress(n_done, n_all)
     if not journal.rest:
@@ -152,7 +227,8 @@ def live_on(
 
 def finish(study: Streamed, journal: Journal, pictures: Pictures | None = None) -> Comparison:
     """Make the results of what was lived, move them up, and let the parts go."""
-    made = assemble(study, [part.path for part in journal.parts], journal.days, journal.work, pictures)
+    reached = study if study.until is None else _reached(study, journal)
+    made = assemble(reached, [part.path for part in journal.parts], journal.days, journal.work, pictures)
     shutil.rmtree(journal.work)
     return made
 
@@ -173,7 +249,14 @@ def assemble(
         join_list(parts, name, row_type, aside / name)
     join_runs(parts, names, 0, aside / REPLICATIONS)
     comparison = StreamedComparison(
-        study.scenario, study.policies, study.seed, study.replications, (), (), (), (), (), days.sums(), aside
+        study.scenario,
+        study.policies,
+        study.seed,
+        study.replications,
+        *((), (), (), (), ()),
+        days.sums(),
+        aside,
+        equal_service=study.equal_service,
     )
     if study.keeps_paths:
         join_paths(parts, comparison.dates, aside / PATHS)
@@ -182,6 +265,14 @@ def assemble(
     return replace(comparison, folder=study.folder)
 
 
+def _reached(study: Streamed, journal: Journal) -> Streamed:
+    """The study as it would have been, had as many replications been asked for as its stopping rule has reached."""
+    n = len(journal.replications)
+    text = load_study(journal.work / SCENARIO, replications=n).text if study.study_text else ""
+    return replace(study, replications=n, study_text=text)
+
+
 def _journal(study: Streamed) -> Journal:
     work, days = study.folder / UNFINISHED, study.scenario.calendar.horizon_days
-    return Journal(work, study.own_replications, len(study.policies), days)
+    own = study.own_replications if study.until is None else range(study.until.most)
+    return Journal(work, own, len(study.policies), days)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from difflib import get_close_matches
 from typing import Any
@@ -18,10 +18,12 @@ from simulator.world.scenario import Misplaced, Scenario
 
 _CLOSE = 0.6
 _MOST_LETTERS = 100
+Value = float | str | bool | date
+"""What a field of a scenario may be set to."""
 _ROW = re.compile(r"[0-9]{1,6}")
 
 
-def varied(scenario: Scenario, field: str, value: float | str | bool | date) -> Scenario:
+def varied(scenario: Scenario, field: str, value: Value) -> Scenario:
     """The same scenario but for one value, checked anew.
 
     Parameters
@@ -46,21 +48,44 @@ def varied(scenario: Scenario, field: str, value: float | str | bool | date) -> 
     >>> scenario.demand.growth_per_year
     2.0
     """
+    return varied_in(scenario, ((field, value),))
+
+
+def varied_in(scenario: Scenario, changes: Sequence[tuple[str, Value]]) -> Scenario:
+    """The same scenario with several values changed at once, checked when all are; see `varied`."""
     tables = json.loads(scenario.model_dump_json())
-    key = _key(field)
-    if key not in _values(tables, ()):
-        raise _unknown(tables, field, key)
-    holder: Any = value_at(tables, key[:-1])
-    holder[key[-1]] = value.isoformat() if isinstance(value, date) else value
+    known = set(_values(tables, ()))
+    for field, value in changes:
+        key = _key(field)
+        if key not in known:
+            raise _unknown(tables, field, key)
+        holder: Any = value_at(tables, key[:-1])
+        holder[key[-1]] = value.isoformat() if isinstance(value, date) else value
     try:
         # JSON because pydantic is strict about numbers and text there, as it is for a file.
         return Scenario.model_validate_json(json.dumps(tables), strict=True)
     except ValidationError as error:
         (broken, *_) = problems(error, Scenario, tables, ())
-        elsewhere = "" if broken.key == key else f"{dotted(broken.key)} "
+        field, value = next((change for change in changes if _key(change[0]) == broken.key), changes[0])
+        elsewhere = "" if broken.key == _key(field) else f"{dotted(broken.key)} "
         raise Misplaced(field, f"{elsewhere}{broken.rule}", said(value)) from None
     except OverflowError:
+        field, value = changes[0]
         raise Misplaced(field, "must leave growth that can be computed", said(value)) from None
+
+
+def declared_value(scenario: Scenario, field: str) -> object:
+    """The value a field has, as JSON has it: dates as text; None if it is not declared.
+
+    Raises
+    ------
+    Misplaced
+        With the nearest name if there is no such field.
+    """
+    tables, key = json.loads(scenario.model_dump_json()), _key(field)
+    if key not in set(_values(tables, ())):
+        raise _unknown(tables, field, key)
+    return value_at(tables, key)
 
 
 def with_growth(scenario: Scenario, factor: float) -> Scenario:

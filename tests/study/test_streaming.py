@@ -15,13 +15,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from small_study import RENT, growing_lab
-from streamed_study import STUDY, WORLDS, files, gone_on, in_memory, placed, stopped
+from streamed_study import STUDY, WORLDS, compared, files, gone_on, in_memory, placed, stopped
 
 from simulator.lab.lab import simulate
 from simulator.study import identity, journal
+from simulator.study.equal_service import EqualService
 from simulator.study.experiment import compare
 from simulator.study.identity import NotThisStudy, Shard
 from simulator.study.shards import merge
+from simulator.study.stopping import Precision
 from simulator.study.store import load, save
 from simulator.study.streaming import Streamed, begin, finish, finish_shard, live_on, reopen
 
@@ -30,7 +32,9 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    return in_memory(tmp_path_factory.mktemp("expected"))
+    found = in_memory(tmp_path_factory.mktemp("expected"))
+    assert {"ranks.csv", "beats.csv", "regret.csv", "break_evens.csv"} < found.keys()
+    return found
 
 
 @pytest.fixture
@@ -99,7 +103,7 @@ def test_a_streamed_study_answers_as_one_in_memory(tmp_path: Path) -> None:
     book = begin(study)
     live_on(study, book)
     found = finish(study, book)
-    memory = compare(STUDY.scenario, STUDY.policies, replications=WORLDS, seed=STUDY.seed)
+    memory = compared(WORLDS)
     assert found.summary().equals(memory.summary())
     assert found.daily_table.equals(memory.daily_table)
     assert found.most_tokens_per_parameter() == pytest.approx(memory.most_tokens_per_parameter(), rel=1e-15)
@@ -166,8 +170,7 @@ def test_ten_kills_at_random_chunks_lose_nothing(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 10
-    never_killed = compare(STUDY.scenario, STUDY.policies, replications=worlds, seed=STUDY.seed)
-    save(never_killed, tmp_path / "never", command=STUDY.command)
+    save(compared(worlds), tmp_path / "never", command=STUDY.command)
     assert files(folder) == files(tmp_path / "never")
 
 
@@ -223,6 +226,11 @@ def test_a_crash_while_results_are_made_loses_no_world(expected: dict[str, bytes
         (lambda study: replace(study, policies=study.policies[::-1]), "in another order, not in this order"),
         (lambda study: replace(study, scenario=growing_lab(91)), "its scenario is another one"),
         (lambda study: replace(study, keeps_paths=True), "keeps every path"),
+        (lambda study: replace(study, equal_service=EqualService(0.02, 4.0)), "late_tolerance_days 3.0, not late_tol"),
+        (
+            lambda study: replace(study, until=Precision(0.01)),
+            "a fixed number of worlds, this worlds until",
+        ),
         (lambda study: replace(study, shard=Shard(1, 2)), "it is shard 1/1, this is 1/2"),
     ],
 )
@@ -324,3 +332,62 @@ def test_paths_are_those_of_each_run_lived_again(tmp_path: Path, at_once: None) 
     live_on(in_one_go, book)
     finish(in_one_go, book)
     assert files(in_one_go.folder) == files(study.folder)
+
+
+# Until differences are known -------------------------------------------------------------------------------------
+
+
+RULE = 0.0025
+
+
+@pytest.fixture(scope="module")
+def enough() -> tuple[int, Precision]:
+    """How many worlds the rule takes in memory, from 16 on."""
+    rule = Precision(RULE)
+    found = compare(
+        STUDY.scenario,
+        STUDY.policies,
+        replications=16,
+        seed=STUDY.seed,
+        equal_service=STUDY.equal_service,
+        more=rule,
+    )
+    assert len(rule.rounds) > 1
+    return found.replications, rule
+
+
+@pytest.mark.parametrize("stops", [(), (10,), (16, 17), (20, 29)])
+def test_rounds_end_with_the_study_of_as_many_worlds(
+    enough: tuple[int, Precision], tmp_path: Path, at_once: None, stops: tuple[int, ...]
+) -> None:
+    n, rule = enough
+    for stop in stops:
+        stopped(placed(tmp_path / "until", until=Precision(RULE)), stop, chunk_size=3)
+    study = placed(tmp_path / "until", until=Precision(RULE))
+    book = reopen(study) if stops else begin(study)
+    live_on(study, book, chunk_size=5)
+    finish(study, book)
+    assert study.until is not None
+    assert study.until.rounds == rule.rounds
+    save(compared(n), tmp_path / "plain", command=STUDY.command)
+    assert files(study.folder) == files(tmp_path / "plain")
+
+
+def test_two_processes_live_all_rounds(enough: tuple[int, Precision], tmp_path: Path) -> None:
+    study = placed(tmp_path / "two", until=Precision(RULE))
+    book = begin(study)
+    live_on(study, book, workers=2)
+    assert finish(study, book).replications == enough[0]
+    save(compared(enough[0]), tmp_path / "plain", command=STUDY.command)
+    assert files(study.folder) == files(tmp_path / "plain")
+
+
+def test_another_rule_is_another_study(tmp_path: Path, at_once: None) -> None:
+    stopped(placed(tmp_path / "until", until=Precision(RULE)), 3)
+    with pytest.raises(NotThisStudy, match=r"it draws worlds until .* 0\.0025, 10000 at most, this .* 0\.003"):
+        reopen(placed(tmp_path / "until", until=Precision(0.003)))
+
+
+def test_a_shard_cannot_know_when_it_is_enough(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="a shard knows only its own worlds"):
+        begin(placed(tmp_path / "shard", until=Precision(RULE), shard=Shard(1, 2)))
