@@ -126,9 +126,11 @@ def estimate(values: FloatArray, control: Control | None) -> Estimate:
 def ratio_estimate(values: FloatArray, base: FloatArray, of: Callable[[FloatArray], Estimate] = plain) -> Estimate:
     """Mean of values / mean of base, both estimated in one way over the same worlds.
 
-    The interval is that of what is left of each world once the mean ratio is taken out.
+    The interval is that of what is left of each world once the mean ratio is taken out; NaN where base is nothing.
     """
     centre = of(base).mean
+    if centre == 0.0:
+        return Estimate(math.nan, math.nan, math.nan)
     ratio = of(values).mean / centre
     left = of(values - ratio * base)
     off = left.half_width / abs(centre)

@@ -185,3 +185,8 @@ def test_another_tolerance_is_another_answer(lab: Scenario) -> None:
     assert "points less than rent" in usual.summary_records()[1].reason
     lenient = replace(usual, equal_service=replace(usual.equal_service, served_tolerance=1.0))
     assert lenient.summary_records()[1].comparable
+
+
+def test_of_nothing_there_is_no_part() -> None:
+    found = ratio_estimate(np.array([1.0, 2.0, 3.0]), np.zeros(3))
+    assert np.isnan([found.mean, found.low, found.high]).all()
