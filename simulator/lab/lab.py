@@ -297,7 +297,7 @@ class Lab:
             float(self.world.prices.electricity_usd_per_kwh[index]),
             Holdings(self.fleet),
             self.models[int(self.model_in_service.value)] if self.models else None,
-            tuple(self.coming),
+            tuple(planned.seen_on(self.today) for planned in self.coming),
             self.foreseen_rents,
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -39,6 +39,10 @@ class PlannedModel:
 
     model: ServedModel
     deploy_day: int
+
+    def seen_on(self, day: int) -> PlannedModel:
+        """As it is expected on a day: one that still waits for GPUs when it is due comes tomorrow at the earliest."""
+        return self if self.deploy_day > day else replace(self, deploy_day=day + 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,10 @@ import pytest
 from small_lab import FixedOrders, FixedRecipe, plain_scenario
 
 from simulator.lab.accounts import Account
-from simulator.lab.forecast import Expected
+from simulator.lab.forecast import Expected, Forecast
 from simulator.lab.lab import Run, simulate
+from simulator.lab.observation import Observation
+from simulator.lab.orders import Order
 from simulator.lab.policy import Policy, PolicyInputs
 from simulator.lab.shortage import Cluster, RentMissing, Shortage, ShrinkRun, WaitForGpus
 from simulator.world.scenario import OwnedInputs, Scenario
@@ -124,3 +126,19 @@ def test_a_policy_table_may_say_it() -> None:
     inputs = PolicyInputs.model_validate({"name": "patient", "shortage": {"kind": "wait", "patience_days": 9}})
     assert inputs.policy().shortage == WaitForGpus(patience_days=9)
     assert PolicyInputs.model_validate({"name": "usual"}).policy().shortage == RentMissing()
+
+
+def test_a_model_that_waits_for_gpus_is_not_thought_to_serve() -> None:
+    """Due on day 2, begun on day 6, in service on day 8: until then reviews plan with the opening model."""
+
+    class Planner(FixedOrders):
+        def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
+            model = observation.model_on(observation.day)
+            assert model is not None
+            seen.append(model.name)
+            return super().review(observation, forecast)
+
+    seen: list[str] = []
+    policy = Policy("by hand", FixedRecipe(), Planner(), Expected(), shortage=WaitForGpus(patience_days=6))
+    simulate(lab(), policy)
+    assert seen == ["opening model"] * 8 + ["next"] * 2
