@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-import sys
+from functools import partial
 from pathlib import Path
 
 import click
 
+from simulator.cli.answers import AS_JSON, answer, at_work, keep, out_to, say_tables
 from simulator.cli.said import (
     QUIET,
     REPLICATIONS,
@@ -15,11 +16,7 @@ from simulator.cli.said import (
     SET,
     WORKERS,
     BadInput,
-    print_json,
-    print_rich,
-    progress_bar,
     read_study,
-    refusals,
     results_go_to,
 )
 
@@ -35,14 +32,9 @@ _MOST_SIGMA = 3.0
     "--sigmas", default="0,0.25,0.5,1", metavar="LIST", help="Sds of the log of demand. [default: 0,0.25,0.5,1]"
 )
 @SET
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="New or empty folder. [default: out/foresight-SCENARIO]",
-)
+@out_to("foresight")
 @WORKERS
-@click.option("--json", "as_json", is_flag=True, help="Print the answers as JSON, and nothing else.")
+@AS_JSON
 @QUIET
 def foresight(
     scenario: str,
@@ -70,11 +62,9 @@ def foresight(
     from simulator.study.foresight import Answers
     from simulator.study.foresight import foresight as ask
     from simulator.study.foresight_tables import save_tables
-    from simulator.study.store import save
 
-    command = str(click.get_current_context().obj)
     with results_go_to(out, f"foresight-{study.path.stem}") as folder:
-        with refusals(), progress_bar("Looking ahead", shown=sys.stderr.isatty() and not quiet) as progress:
+        with at_work("Looking ahead", quiet=quiet) as progress:
             found = ask(
                 study.scenario,
                 study.policies,
@@ -85,22 +75,13 @@ def foresight(
                 workers=workers,
                 progress=progress,
             )
+        keep(found.comparison, folder, partial(save_tables, found), partial(save_foresight_plots, found))
 
-        def written(_: object, aside: Path) -> None:
-            save_tables(found, aside)
-            save_foresight_plots(found, aside)
-
-        save(found.comparison, folder, command=command, pictures=written)
-    if as_json:
-        print_json(Answers(found.forecasts, found.information, found.uncertainty))
-    elif quiet:
-        click.echo(folder)
-    else:
-        for table in (forecasts_table(found), information_table(found), uncertainty_table(found)):
-            print_rich(table)
-            click.echo()
+    def tell() -> None:
+        say_tables((forecasts_table(found), information_table(found), uncertainty_table(found)))
         click.echo(verdict(found))
-        click.echo(f"Results: {folder}")
+
+    answer(Answers(found.forecasts, found.information, found.uncertainty), folder, tell, as_json=as_json, quiet=quiet)
 
 
 def _sigmas(text: str) -> tuple[float, ...]:

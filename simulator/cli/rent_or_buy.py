@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-import sys
+from functools import partial
 from pathlib import Path
 
 import click
 
+from simulator.cli.answers import AS_JSON, answer, at_work, keep, out_to, say_tables
 from simulator.cli.said import (
     QUIET,
     REPLICATIONS,
@@ -15,11 +16,8 @@ from simulator.cli.said import (
     SET,
     WORKERS,
     BadInput,
-    print_json,
     print_rich,
-    progress_bar,
     read_study,
-    refusals,
     results_go_to,
 )
 
@@ -49,14 +47,9 @@ _MOST_GROWTH, _MOST_RISE, _MOST_POINTS = 100.0, 9.0, 20
     help="Hours one GPU is used, for its payback. [default: by the hour profile]",
 )
 @SET
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="New or empty folder. [default: out/rent-or-buy-SCENARIO]",
-)
+@out_to("rent-or-buy")
 @WORKERS
-@click.option("--json", "as_json", is_flag=True, help="Print the answers as JSON, and nothing else.")
+@AS_JSON
 @QUIET
 def rent_or_buy(
     scenario: str,
@@ -89,11 +82,9 @@ def rent_or_buy(
     from simulator.show.rent_or_buy_words import no_tornado, verdict
     from simulator.study.rent_or_buy import rent_or_buy as ask
     from simulator.study.rent_or_buy_tables import answers, save_tables
-    from simulator.study.store import save
 
-    command = str(click.get_current_context().obj)
     with results_go_to(out, f"rent-or-buy-{study.path.stem}") as folder:
-        with refusals(), progress_bar("Renting and buying", shown=sys.stderr.isatty() and not quiet) as progress:
+        with at_work("Renting and buying", quiet=quiet) as progress:
             found = ask(
                 study.scenario,
                 study.policies[-1],
@@ -107,27 +98,18 @@ def rent_or_buy(
                 workers=workers,
                 progress=progress,
             )
+        keep(found.comparison, folder, partial(save_tables, found), partial(save_rent_or_buy_plots, found))
 
-        def written(_: object, aside: Path) -> None:
-            save_tables(found, aside)
-            save_rent_or_buy_plots(found, aside)
-
-        save(found.comparison, folder, command=command, pictures=written)
-    if as_json:
-        print_json(answers(found))
-    elif quiet:
-        click.echo(folder)
-    else:
-        for table in (tenures_table(found), base_table(found), heat_table(found)):
-            print_rich(table)
-            click.echo()
+    def tell() -> None:
+        say_tables((tenures_table(found), base_table(found), heat_table(found)))
         if found.tornado:
             print_rich(tornado_table(found))
         else:
             click.echo(no_tornado(found))
         click.echo()
         click.echo(verdict(found))
-        click.echo(f"Results: {folder}")
+
+    answer(answers(found), folder, tell, as_json=as_json, quiet=quiet)
 
 
 def _numbers(option: str, text: str, above: float, most: float) -> tuple[float, ...]:

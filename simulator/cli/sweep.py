@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from simulator.cli.answers import AS_JSON, answer, at_work, keep, out_to, say_tables
 from simulator.cli.said import (
     QUIET,
     REPLICATIONS,
@@ -16,9 +17,6 @@ from simulator.cli.said import (
     SET,
     WORKERS,
     BadInput,
-    print_json,
-    print_rich,
-    progress_bar,
     read_study,
     refusals,
     results_go_to,
@@ -60,11 +58,9 @@ _MOST_VALUES = 200
 @REPLICATIONS
 @SEED
 @SET
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="New or empty folder. [default: out/sweep-SCENARIO]"
-)
+@out_to("sweep")
 @WORKERS
-@click.option("--json", "as_json", is_flag=True, help="Print the answers as JSON, and nothing else.")
+@AS_JSON
 @QUIET
 def sweep(
     scenario: str,
@@ -97,16 +93,14 @@ def sweep(
     from simulator.show.sweep_plots import save_sweep_plots
     from simulator.show.sweep_table import influence_table, sweep_table, verdict
     from simulator.study.designs import Design
-    from simulator.study.store import save
     from simulator.study.sweep import sweep as ask
     from simulator.study.sweep_tables import save_tables
 
-    command = str(click.get_current_context().obj)
     with refusals():
         axes = [_axis(study.scenario, said, design) for said in varied]
     _check_keys([axis.field for axis in axes])
     with results_go_to(out, f"sweep-{study.path.stem}") as folder:
-        with refusals(), progress_bar("Sweeping", shown=sys.stderr.isatty() and not quiet) as progress:
+        with at_work("Sweeping", quiet=quiet) as progress:
             found = ask(
                 study.scenario,
                 study.policies,
@@ -119,22 +113,19 @@ def sweep(
                 workers=workers,
                 progress=progress,
             )
+        keep(
+            found.comparison,
+            folder,
+            partial(save_tables, found),
+            partial(save_sweep_plots, found),
+            study_text=study.text,
+        )
 
-        def written(_: object, aside: Path) -> None:
-            save_tables(found, aside)
-            save_sweep_plots(found, aside)
-
-        save(found.comparison, folder, command=command, study_text=study.text, pictures=written)
-    if as_json:
-        print_json(found.answers)
-    elif quiet:
-        click.echo(folder)
-    else:
-        for table in (sweep_table(found), influence_table(found)):
-            print_rich(table)
-            click.echo()
+    def tell() -> None:
+        say_tables((sweep_table(found), influence_table(found)))
         click.echo(verdict(found))
-        click.echo(f"Results: {folder}")
+
+    answer(found.answers, folder, tell, as_json=as_json, quiet=quiet)
 
 
 def _check_keys(keys: list[str]) -> None:

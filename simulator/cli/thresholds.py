@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sys
+from functools import partial
 from pathlib import Path
 
 import click
 
+from simulator.cli.answers import AS_JSON, answer, at_work, keep, out_to
 from simulator.cli.said import (
     QUIET,
     REPLICATIONS,
@@ -14,9 +15,7 @@ from simulator.cli.said import (
     SET,
     WORKERS,
     a_percentage,
-    print_json,
     print_rich,
-    progress_bar,
     read_study,
     refusals,
     results_go_to,
@@ -39,14 +38,9 @@ from simulator.cli.said import (
 @REPLICATIONS
 @SEED
 @SET
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="New or empty folder. [default: out/thresholds-SCENARIO]",
-)
+@out_to("thresholds")
 @WORKERS
-@click.option("--json", "as_json", is_flag=True, help="Print the answers as JSON, and nothing else.")
+@AS_JSON
 @QUIET
 def thresholds(
     scenario: str,
@@ -77,16 +71,14 @@ def thresholds(
     study = read_study(scenario, overrides, seed, replications, policies)
     from simulator.show.threshold_plot import save_threshold_plot
     from simulator.show.threshold_table import thresholds_table, verdict
-    from simulator.study.store import save
     from simulator.study.threshold_tables import save_tables
     from simulator.study.thresholds import search_range
     from simulator.study.thresholds import thresholds as ask
 
-    command = str(click.get_current_context().obj)
     with refusals():
         searched = search_range(study.scenario, field, low, high)
     with results_go_to(out, f"thresholds-{study.path.stem}") as folder:
-        with refusals(), progress_bar("Trying values", shown=sys.stderr.isatty() and not quiet) as progress:
+        with at_work("Trying values", quiet=quiet) as progress:
             found = ask(
                 study.scenario,
                 study.policies,
@@ -98,17 +90,16 @@ def thresholds(
                 workers=workers,
                 progress=progress,
             )
+        keep(
+            found.comparison,
+            folder,
+            partial(save_tables, found),
+            partial(save_threshold_plot, found),
+            study_text=study.text,
+        )
 
-        def written(_: object, aside: Path) -> None:
-            save_tables(found, aside)
-            save_threshold_plot(found, aside)
-
-        save(found.comparison, folder, command=command, study_text=study.text, pictures=written)
-    if as_json:
-        print_json(found.answers)
-    elif quiet:
-        click.echo(folder)
-    else:
+    def tell() -> None:
         print_rich(thresholds_table(found))
         click.echo(verdict(found))
-        click.echo(f"Results: {folder}")
+
+    answer(found.answers, folder, tell, as_json=as_json, quiet=quiet)

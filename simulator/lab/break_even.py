@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from simulator.lab.forecast import Forecast
-from simulator.lab.need import Need, days_of, sampled
+from simulator.lab.need import Need, days_of, planned_hours, sampled
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Buy, Order
 from simulator.lab.procurement import PlanningPrice, Procurement, arrival_day, owned_usd_per_gpu_hour, with_spares
@@ -49,7 +49,7 @@ class BreakEven(Procurement):
         kind = first.accelerator
         rent = float((observation.rents_ahead(arrival, life) * first.hours_for_one).min())
         least = self.safety * _break_even(float(owned[kind]), rent)
-        hours = np.asarray(observation.scenario.planned_profile.factors)
+        hours = planned_hours(observation)
         enough = min(used_enough(_short(need, hours) * need.hours_for_one[kind], least) for need in (first, in_all))
         gpus = with_spares(observation, enough)
         if gpus < self.least_gpus:
@@ -59,10 +59,8 @@ class BreakEven(Procurement):
     def planning_price(self, observation: Observation, release: Release, forecast: Forecast) -> PlanningPrice:
         """The hours of a day that break even at the all-in cost of owned GPUs, used or not, and rent above them."""
         rent, owned = super().planning_price(observation, release, forecast), owned_usd_per_gpu_hour(observation)
-        later, load = (
-            observation.rents_ahead(release.due_day, observation.scenario.ownership.useful_life_days),
-            self._load(observation),
-        )
+        later = observation.rents_ahead(release.due_day, observation.scenario.ownership.useful_life_days)
+        load = UncertainLoad(observation.scenario.planned_profile, 0.0)  # at the mean forecast
         price = rent.serving_usd_per_gpu_hour.copy()
         for kind in np.flatnonzero(np.isfinite(owned) & np.isfinite(price)):
             least = self.safety * _break_even(float(owned[kind]), float(later[kind]))
@@ -70,10 +68,6 @@ class BreakEven(Procurement):
                 base = load.capacity(least)
                 price[kind] = min(price[kind], owned[kind] * base + price[kind] * load.overflow_share(base))
         return PlanningPrice(rent.training_usd_per_gpu_hour, price)
-
-    def _load(self, observation: Observation) -> UncertainLoad:
-        """The hours of a day, without doubt."""
-        return UncertainLoad(observation.scenario.planned_profile, 0.0)
 
 
 def used_enough(short: FloatArray, least: float) -> int:

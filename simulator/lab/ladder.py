@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from simulator.lab.forecast import Forecast
 from simulator.lab.leases import Base, Bound
-from simulator.lab.need import FINEST, Need, days_of, sampled, typical_spread
+from simulator.lab.need import Need, days_of, needed_by_all_but, planned_hours, sampled, typical_spread
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Buy, Order
 from simulator.lab.procurement import (
@@ -59,7 +59,7 @@ class Ladder(Procurement):
 
     def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
         """Order what the base lacks when it can arrive, and lease what the middle lacks."""
-        hours = np.asarray(observation.scenario.planned_profile.factors)
+        hours = planned_hours(observation)
         bought = self._base(observation, forecast)
         ordered = []
         if bought is not None:
@@ -84,7 +84,7 @@ class Ladder(Procurement):
         top = rent.serving_usd_per_gpu_hour
         spread = typical_spread(observation, forecast, sampled(observation.day, self.term_days))
         load = UncertainLoad(observation.scenario.planned_profile, spread)
-        base, held = (_capacity(load, quantile) for quantile in (self.owned_quantile, self.reserved_quantile))
+        base, held = (needed_by_all_but(quantile, load) for quantile in (self.owned_quantile, self.reserved_quantile))
         lease = top * (1.0 - observation.scenario.market.discount(self.term_days))
         owned = owned_usd_per_gpu_hour(observation)
         owned = np.where(np.isfinite(owned), owned, lease)
@@ -95,7 +95,7 @@ class Ladder(Procurement):
     def _base(self, observation: Observation, forecast: Forecast) -> Buy | None:
         """What the base lacks as soon as an order can arrive, and over the days it is looked at."""
         arrival, owned = arrival_day(observation), owned_usd_per_gpu_hour(observation)
-        hours = np.asarray(observation.scenario.planned_profile.factors)
+        hours = planned_hours(observation)
         soon = days_of(arrival, self.review_days)
         first = Need.on(observation, forecast, soon, owned)
         if first is None:
@@ -115,10 +115,3 @@ class Ladder(Procurement):
             return None
         reason = f"all but {self.owned_quantile:.0%} of hours from day {arrival} on need it"
         return Buy(need.accelerator, with_spares(observation, short), reason)
-
-
-def _capacity(load: UncertainLoad, quantile: float) -> float:
-    """What a share of the hours needs less than, over the mean; as `Need.short_of` counts."""
-    if load.sigma == 0.0:
-        return float(np.quantile(load.profile.factors, quantile))
-    return load.capacity(1.0 - min(max(quantile, FINEST), 1.0 - FINEST))

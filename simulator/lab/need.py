@@ -12,6 +12,7 @@ import numpy as np
 from simulator.lab.forecast import Forecast
 from simulator.lab.observation import Observation
 from simulator.laws.load import HOURS
+from simulator.laws.uncertain_load import UncertainLoad
 from simulator.laws.units import DAYS_PER_WEEK, SECONDS_PER_DAY, FloatArray, IntArray
 
 _SAMPLE_DAYS = 25
@@ -133,6 +134,18 @@ def _ranked(values: FloatArray, rank: int) -> float:
             values = few
     values.partition(rank)
     return float(values[rank])
+
+
+def planned_hours(observation: Observation) -> FloatArray:
+    """Load of each hour of a day over its mean, once what can wait fills the troughs."""
+    return np.asarray(observation.scenario.planned_profile.factors)
+
+
+def needed_by_all_but(quantile: float, load: UncertainLoad) -> float:
+    """What all but this share of the hours need, over the mean; as `Need.short_of` counts."""
+    if load.sigma == 0.0:
+        return float(np.quantile(load.profile.factors, quantile))
+    return load.capacity(1.0 - min(max(quantile, FINEST), 1.0 - FINEST))
 
 
 def days_of(first_day: int, span_days: int) -> IntArray:

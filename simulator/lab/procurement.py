@@ -13,7 +13,17 @@ from pydantic import Field
 
 from simulator.lab.forecast import Forecast
 from simulator.lab.leases import Base
-from simulator.lab.need import FINEST, ROUNDING, Need, days_of, sampled, typical_spread, whole_gpus
+from simulator.lab.need import (
+    FINEST,
+    ROUNDING,
+    Need,
+    days_of,
+    needed_by_all_but,
+    planned_hours,
+    sampled,
+    typical_spread,
+    whole_gpus,
+)
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Buy, CapRental, Order
 from simulator.laws.finance import annuity
@@ -100,7 +110,7 @@ class ReserveBase(Procurement):
         """Lease what the base lacks over the coming term, and again what is needed of leases that end."""
         reason = f"base of {self.quantile:.0%} of hours over {self.term_days} days"
         base = Base(self.quantile, self.term_days, self.least_gpus, self.review_days, reason)
-        return [*base.orders(observation, forecast, _profile(observation))]
+        return [*base.orders(observation, forecast, planned_hours(observation))]
 
     def planning_price(self, observation: Observation, release: Release, forecast: Forecast) -> PlanningPrice:
         """The base at the lease price, paid used or not, and rent above it.
@@ -111,10 +121,7 @@ class ReserveBase(Procurement):
         discount = observation.scenario.market.discount(self.term_days)
         spread = typical_spread(observation, forecast, sampled(observation.day, self.term_days))
         load = UncertainLoad(observation.scenario.planned_profile, spread)
-        if spread == 0.0:
-            base = _hour_quantile(observation.scenario, self.quantile)
-        else:
-            base = load.capacity(1.0 - min(max(self.quantile, FINEST), 1.0 - FINEST))
+        base = needed_by_all_but(self.quantile, load)
         sunk = rent.serving_usd_per_gpu_hour * (1.0 - discount)
         serving = _blend(sunk, rent.serving_usd_per_gpu_hour, base, load.overflow_share(base))
         return PlanningPrice(rent.training_usd_per_gpu_hour, serving)
@@ -178,7 +185,7 @@ class Newsvendor(Procurement):
         if chance > 1.0 - FINEST:
             return []
         least = working_gpus(observation, self.least_gpus)
-        short = need.short_of(1.0 - chance, _profile(observation), least)
+        short = need.short_of(1.0 - chance, planned_hours(observation), least)
         if short == -inf:
             return []
         return [
@@ -209,8 +216,7 @@ class Newsvendor(Procurement):
 
 def arrival_day(observation: Observation) -> int:
     """The day an order placed today is expected in service."""
-    scenario = observation.scenario
-    return observation.day + round(scenario.market.lead_days) + scenario.ownership.installation_days
+    return observation.day + observation.scenario.days_from_order_to_service
 
 
 def with_spares(observation: Observation, working_gpus: float) -> int:
@@ -289,12 +295,3 @@ def _blend(sunk: FloatArray, rent: FloatArray, base: float, above: float) -> Flo
     """USD per used GPU-hour where `base` x mean need is held, and the part of it `above` that base is rented."""
     with np.errstate(invalid="ignore"):
         return np.where(np.isfinite(sunk), sunk * base + rent * above, rent)
-
-
-@lru_cache(maxsize=64)
-def _hour_quantile(scenario: Scenario, quantile: float) -> float:
-    return float(np.quantile(scenario.planned_profile.factors, quantile))
-
-
-def _profile(observation: Observation) -> FloatArray:
-    return np.asarray(observation.scenario.planned_profile.factors)

@@ -118,7 +118,7 @@ def one_gpu(scenario: Scenario, accelerator: str, utilization: float) -> OneGpu:
     counts as paid at once: deposits, terms and loans move cash, and are left out here.
     """
     quoted = next(found for found in _quotes(scenario) if found.name == accelerator)
-    market, own, lead = scenario.market, scenario.ownership, _service_day(scenario)
+    market, own, lead = scenario.market, scenario.ownership, scenario.days_from_order_to_service
     served = np.arange(float(own.useful_life_days))  # days since delivery
     years = (lead + served) / DAYS_PER_YEAR
     rent = quoted.on_demand_usd * (1.0 - market.rental_fall_per_year) ** years
@@ -145,11 +145,6 @@ def one_gpu(scenario: Scenario, accelerator: str, utilization: float) -> OneGpu:
 def planned_utilization(scenario: Scenario) -> float:
     """Share of hours used of a fleet that owns the mean need: the hours above it are rented, those below it idle."""
     return float(scenario.planned_profile.served_share(1.0))
-
-
-def _service_day(scenario: Scenario) -> int:
-    """When a GPU ordered at the start is expected to serve."""
-    return round(scenario.market.lead_days) + scenario.ownership.installation_days
 
 
 def _quotes(scenario: Scenario) -> list[_Quoted]:
@@ -226,7 +221,7 @@ def _bid(scenario: Scenario, quoted: _Quoted, age_days: FloatArray) -> FloatArra
     own, market = scenario.ownership, scenario.market
     years = age_days / DAYS_PER_YEAR
     used = 10.0 ** (-own.value_fall_oom_per_year * years)
-    new = (1.0 - market.list_fall_per_year) ** (years + _service_day(scenario) / DAYS_PER_YEAR)
+    new = (1.0 - market.list_fall_per_year) ** (years + scenario.days_from_order_to_service / DAYS_PER_YEAR)
     worth: FloatArray = quoted.purchase_usd * np.minimum(used, new) * own.server_overhead * (1.0 - own.resale_spread)
     return worth
 

@@ -276,6 +276,11 @@ class Scenario(Inputs):
         """What the scenario itself says of prices."""
         return price_outlook(self.market, self.quotes, self.calendar)
 
+    @property
+    def days_from_order_to_service(self) -> int:
+        """How long GPUs that are bought are expected to take, by the median lead time [days]."""
+        return round(self.market.lead_days) + self.ownership.installation_days
+
     def announcement_days(self, smallest_move: float) -> list[int]:
         """Days within the horizon on which prices change at once, or a new kind of GPU can be had.
 
