@@ -19,6 +19,7 @@ from simulator.study.complaints import Problem, ScenarioError, misplaced, models
 from simulator.study.equal_service import EqualService
 from simulator.study.filled import fill_records
 from simulator.study.sources import Declared, Setting, declared
+from simulator.study.toml_comments import with_comments
 from simulator.study.toml_lines import KeyPath
 from simulator.world.inputs import Inputs, Positive, Share
 from simulator.world.scenario import Misplaced, Scenario
@@ -58,8 +59,8 @@ class Study:
     replications: int
     equal_service: EqualService
     path: Path = field(compare=False)
-    text: str
-    """The whole study as TOML, every default written out; it loads to an equal study."""
+    text: str = field(compare=False)
+    """The whole study as TOML, every default written out, with the files' comments; it loads to an equal study."""
 
 
 def load_study(
@@ -113,7 +114,7 @@ def _study(found: Declared, *, is_compared: bool) -> Study:
         wrong += [*_unsuited(chosen, scenario, found), *_baseless(chosen, scenario, found)]
     if wrong or scenario is None or inputs is None:
         raise found.error(wrong)
-    text = study_toml(scenario, inputs, policy_inputs)
+    text = with_comments(study_toml(scenario, inputs, policy_inputs), found.comments)
     return Study(scenario, chosen, inputs.seed, inputs.replications, inputs.equal_service, found.path, text)
 
 

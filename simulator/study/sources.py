@@ -12,6 +12,7 @@ from typing import Any
 
 import simulator
 from simulator.study.complaints import Problem, ScenarioError, dotted, nearest, said
+from simulator.study.toml_comments import Comment, comments
 from simulator.study.toml_lines import KeyPath, dotted_keys, key_lines
 
 LARGEST_FILE_BYTES = 10_000_000
@@ -26,6 +27,8 @@ class Origin:
     source: str
     line: int | None
     folder: Path
+    comment: Comment = Comment()
+    """What the file says of it."""
 
     def __str__(self) -> str:
         return self.source if self.line is None else f"{self.source}:{self.line}"
@@ -44,6 +47,11 @@ class Declared:
         while key not in self.origins and key:
             key = key[:-1]
         return self.origins.get(key) or Origin(0, str(self.path), 1, self.path.parent)
+
+    @property
+    def comments(self) -> dict[KeyPath, Comment]:
+        """What the files say of the values that hold."""
+        return {key: origin.comment for key, origin in self.origins.items() if origin.comment != Comment()}
 
     def error(self, problems: Sequence[Problem]) -> ScenarioError:
         """All problems in one error, each with its place, in order of place."""
@@ -131,7 +139,11 @@ def setting(override: str) -> Setting:
 def _read(path: Path, layer: int, above: tuple[Path, ...]) -> Declared:
     text = _text(path)
     tables = _parsed(path, text)
-    origins = {key: Origin(layer, str(path), line, path.parent) for key, line in key_lines(text).items()}
+    told = comments(text)
+    origins = {
+        key: Origin(layer, str(path), line, path.parent, told.get(key, Comment()))
+        for key, line in key_lines(text).items()
+    }
     own = Declared(path, tables, origins)
     if "extends" not in tables:
         return own

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
+from collections.abc import Iterator
 
 import tree_sitter_toml
 from tree_sitter import Language, Node, Parser
@@ -24,21 +25,41 @@ def key_lines(text: str) -> dict[KeyPath, int]:
     (1, 5)
     """
     lines: dict[KeyPath, int] = {}
+    for node, key in _entries(text):
+        if node.type == "table_array_element":
+            lines.setdefault(key[:-1], _line(node))
+        _note(key, _line(node), lines)
+        if node.type == "pair":
+            _value(node.children[-1], key, lines)
+    return lines
+
+
+def written_keys(text: str) -> dict[int, KeyPath]:
+    """The key of every line that begins with one, of a value or of a table, counted from 1.
+
+    Examples
+    --------
+    >>> written_keys('title = "x"\\n[[market.quote]]\\na.b = { c = 1 }')
+    {1: ('title',), 2: ('market', 'quote', 0), 3: ('market', 'quote', 0, 'a', 'b')}
+    """
+    return {_line(node): key for node, key in _entries(text)}
+
+
+def _entries(text: str) -> Iterator[tuple[Node, KeyPath]]:
+    """Every pair and every header, with its key from the top of the file down."""
     counts: Counter[KeyPath] = Counter()
     for node in Parser(Language(tree_sitter_toml.language())).parse(text.encode()).root_node.children:
         if node.type == "pair":
-            _pair(node, (), lines)
+            yield node, _keys(node)
         elif node.type in ("table", "table_array_element"):
             keys = _entered(_keys(node), counts)
             if node.type == "table_array_element":
-                lines.setdefault(keys, _line(node))
                 counts[keys] += 1
                 keys = (*keys, counts[keys] - 1)
-            _note(keys, (), _line(node), lines)
+            yield node, keys
             for pair in node.children:
                 if pair.type == "pair":
-                    _pair(pair, keys, lines)
-    return lines
+                    yield pair, (*keys, *_keys(pair))
 
 
 def _line(node: Node) -> int:
@@ -79,26 +100,20 @@ def _entered(keys: tuple[str, ...], counts: Counter[KeyPath]) -> KeyPath:
     return (*path, *keys[-1:])
 
 
-def _note(keys: KeyPath, under: KeyPath, line: int, lines: dict[KeyPath, int]) -> None:
-    """Give `keys` this line, and the tables it implies unless they have one."""
-    path = under
-    for key in keys:
-        path = (*path, key)
-        lines.setdefault(path, line)
-    lines[path] = line
-
-
-def _pair(node: Node, under: KeyPath, lines: dict[KeyPath, int]) -> None:
-    keys = _keys(node)
-    _note(keys, under, _line(node), lines)
-    _value(node.children[-1], (*under, *keys), lines)
+def _note(key: KeyPath, line: int, lines: dict[KeyPath, int]) -> None:
+    """Give a key this line, and the tables it implies unless they have one."""
+    for length in range(1, len(key)):
+        lines.setdefault(key[:length], line)
+    lines[key] = line
 
 
 def _value(node: Node, path: KeyPath, lines: dict[KeyPath, int]) -> None:
     if node.type == "inline_table":
         for child in node.children:
             if child.type == "pair":
-                _pair(child, path, lines)
+                inner = (*path, *_keys(child))
+                _note(inner, _line(child), lines)
+                _value(child.children[-1], inner, lines)
     elif node.type == "array":
         entries = [child for child in node.children if child.is_named and child.type != "comment"]
         for number, entry in enumerate(entries):
