@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from simulator.cli.answers import AS_JSON, answer, at_work, keep, out_to, say_tables
+from simulator.cli.axes import axes_of
 from simulator.cli.said import (
     QUIET,
     REPLICATIONS,
@@ -21,13 +20,6 @@ from simulator.cli.said import (
     refusals,
     results_go_to,
 )
-
-if TYPE_CHECKING:
-    from simulator.study.designs import Listed, Ranged
-    from simulator.study.varied import Value
-    from simulator.world.scenario import Scenario
-
-_MOST_VALUES = 200
 
 
 @click.command(short_help="Compare policies over a grid or sample of values of SCENARIO.")
@@ -78,8 +70,9 @@ def sweep(
 ) -> None:
     """Compare policies at every point of a grid or a sample of values of SCENARIO, in worlds of the same luck.
 
-    Any value of the scenario may be varied; one of a list by its number, as market.quote.0.purchase_usd_per_gpu. A
-    point that breaks a rule of the scenario is told, and the others are lived.
+    Any value of the scenario may be varied; one of a list by its number, as market.quote.0.purchase_usd_per_gpu; and
+    growth, which is so many times the declared growth of demand in all its regimes. A point that breaks a rule of the
+    scenario is told, and the others are lived.
 
     \b
     Examples:
@@ -97,8 +90,7 @@ def sweep(
     from simulator.study.sweep_tables import save_tables
 
     with refusals():
-        axes = [_axis(study.scenario, said, design) for said in varied]
-    _check_keys([axis.field for axis in axes])
+        axes = axes_of(study.scenario, "--vary", varied, design)
     with results_go_to(out, f"sweep-{study.path.stem}") as folder:
         with at_work("Sweeping", quiet=quiet) as progress:
             found = ask(
@@ -126,64 +118,3 @@ def sweep(
         click.echo(verdict(found))
 
     answer(found.answers, folder, tell, as_json=as_json, quiet=quiet)
-
-
-def _check_keys(keys: list[str]) -> None:
-    for number, key in enumerate(keys):
-        if key in keys[:number]:
-            raise BadInput(f"--vary {key}: is named twice")
-
-
-def _axis(scenario: Scenario, said: str, design: str) -> Listed | Ranged:
-    """A field and what it takes, from KEY=1,2,4 or KEY=a:b or KEY=a:b:n."""
-    from simulator.study.designs import Listed, Ranged
-    from simulator.study.sweep import value_of
-    from simulator.study.varied import declared_value
-
-    key, equals, text = said.partition("=")
-    key = key.strip()
-    if not equals or not text.strip():
-        raise BadInput(f"--vary {said[:80]}: must be written KEY=VALUES, for example demand.growth_per_year=1,2,4")
-    held = declared_value(scenario, key)
-    if isinstance(held, str) or ":" not in text:
-        values = tuple(value_of(scenario, key, part) for part in text.split(","))
-        if design != "grid":
-            raise BadInput(f"--vary {key}: needs a range a:b for --design {design} (got {text[:40]!r})")
-        return Listed(key, _different(key, values))
-    ends = _numbers(key, text)
-    whole = isinstance(held, int) and not isinstance(held, bool)
-    span = Ranged(key, ends[0], ends[1], whole)
-    if design != "grid":
-        if len(ends) == 3:
-            raise BadInput(f"--vary {key}: needs a range a:b for --design {design}, without steps (got {text[:40]!r})")
-        return span
-    if len(ends) == 2:
-        raise BadInput(
-            f"--vary {key}: a grid needs a list, or a range with its number of values as {text[:30]}:5; "
-            "or say --design lhs or sobol"
-        )
-    steps = int(ends[2])
-    return Listed(key, _different(key, tuple(span.at(step / (steps - 1)) for step in range(steps))))
-
-
-def _numbers(key: str, text: str) -> list[float]:
-    """Two or three numbers with colons between them: a lower end, a higher end, and how many values."""
-    try:
-        ends = [float(part) for part in text.split(":")]
-    except ValueError:
-        ends = []
-    if len(ends) not in (2, 3) or not all(map(math.isfinite, ends)):
-        raise BadInput(f"--vary {key}: must be a range a:b, or a:b:n for n values, in numbers (got {text[:40]!r})")
-    if not ends[0] < ends[1]:
-        raise BadInput(f"--vary {key}: must go from a lower to a higher value (got {text[:40]!r})")
-    if len(ends) == 3 and not (ends[2] == int(ends[2]) and 2 <= ends[2] <= _MOST_VALUES):
-        raise BadInput(f"--vary {key}: a range has 2 to {_MOST_VALUES} values, a whole number (got {ends[2]:g})")
-    return ends
-
-
-def _different(key: str, values: tuple[Value, ...]) -> tuple[Value, ...]:
-    if len(set(values)) != len(values):
-        raise BadInput(f"--vary {key}: values must differ from each other (got {', '.join(map(str, values))[:60]})")
-    if len(values) > _MOST_VALUES:
-        raise BadInput(f"--vary {key}: must be at most {_MOST_VALUES} values (got {len(values)})")
-    return values

@@ -142,6 +142,15 @@ class Comparison(Runs):
         """A row per replication, policy, day of looking and year in which contracts are still to be paid."""
         return frame(self.commitments, CommitmentRow)
 
+    def orders_of(self, policy: str, before: date) -> pd.DataFrame:
+        """The commitments of one policy before a date."""
+        table = self.orders_table
+        return table[(table["policy"] == policy) & (table["date"] < pd.Timestamp(before))]
+
+    def releases_of(self, policy: str) -> pd.DataFrame:
+        """The runs of one policy towards its releases."""
+        return self.releases_table[self.releases_table["policy"] == policy]
+
     @cached_property
     def fleet_table(self) -> pd.DataFrame:
         """A row per policy and tenure: GPU-hours, their cost and the price of each, means over worlds."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -37,18 +38,34 @@ def _guarded(cell: object) -> object:
 
 def read_csv(path: Path, row_type: type[Any]) -> pd.DataFrame:
     """Read a table of such rows back."""
-    text = [column.name for column in fields(row_type) if column.type == "str"]
-    table = pd.read_csv(
-        path,
-        dtype=dict.fromkeys(text, str),
-        keep_default_na=False,
-        na_values={column.name: [""] for column in fields(row_type) if column.name not in text},
-        parse_dates=date_columns(row_type),
-        date_format="%Y-%m-%d",
-    )
-    for name in text:
+    return _as_written(pd.read_csv(path, **_how(row_type)), row_type)
+
+
+def read_csv_parts(path: Path, row_type: type[Any], rows: int) -> Iterator[pd.DataFrame]:
+    """The same, so many rows at a time; a table without rows is one part."""
+    for part in pd.read_csv(path, chunksize=rows, **_how(row_type)):
+        yield _as_written(part, row_type)
+
+
+def _how(row_type: type[Any]) -> dict[str, Any]:
+    text = _text(row_type)
+    return {
+        "dtype": dict.fromkeys(text, str),
+        "keep_default_na": False,
+        "na_values": {column.name: [""] for column in fields(row_type) if column.name not in text},
+        "parse_dates": date_columns(row_type),
+        "date_format": "%Y-%m-%d",
+    }
+
+
+def _as_written(table: pd.DataFrame, row_type: type[Any]) -> pd.DataFrame:
+    for name in _text(row_type):
         table[name] = [_unguarded(cell) for cell in table[name]]
     return table
+
+
+def _text(row_type: type[Any]) -> list[str]:
+    return [column.name for column in fields(row_type) if column.type == "str"]
 
 
 def _unguarded(cell: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import simulator
 from simulator.study.complaints import Problem, ScenarioError, dotted, nearest, said
-from simulator.study.toml_comments import Comment, comments
+from simulator.study.toml_comments import NO_COMMENT, Comment, comments
 from simulator.study.toml_lines import KeyPath, dotted_keys, key_lines
 
 LARGEST_FILE_BYTES = 10_000_000
@@ -27,7 +27,7 @@ class Origin:
     source: str
     line: int | None
     folder: Path
-    comment: Comment = Comment()
+    comment: Comment = NO_COMMENT
     """What the file says of it."""
 
     def __str__(self) -> str:
@@ -51,7 +51,7 @@ class Declared:
     @property
     def comments(self) -> dict[KeyPath, Comment]:
         """What the files say of the values that hold."""
-        return {key: origin.comment for key, origin in self.origins.items() if origin.comment != Comment()}
+        return {key: origin.comment for key, origin in self.origins.items() if origin.comment != NO_COMMENT}
 
     def error(self, problems: Sequence[Problem]) -> ScenarioError:
         """All problems in one error, each with its place, in order of place."""
@@ -141,7 +141,7 @@ def _read(path: Path, layer: int, above: tuple[Path, ...]) -> Declared:
     tables = _parsed(path, text)
     told = comments(text)
     origins = {
-        key: Origin(layer, str(path), line, path.parent, told.get(key, Comment()))
+        key: Origin(layer, str(path), line, path.parent, told.get(key, NO_COMMENT))
         for key, line in key_lines(text).items()
     }
     own = Declared(path, tables, origins)

@@ -170,10 +170,11 @@ def _manifest(comparison: Comparison, command: str, written: Path) -> dict[str, 
         "policies": [{"name": policy.name, **parts_said(policy)} for policy in comparison.policies],
         "command": command,
         "versions": versions(),
-        "sha256": {path.name: _sha256(path) for path in sorted(written.iterdir()) if path.is_file()},
+        "sha256": {path.name: sha256_of(path) for path in sorted(written.iterdir()) if path.is_file()},
     }
 
 
-def _sha256(path: Path) -> str:
+def sha256_of(path: Path) -> str:
+    """The hash of a file, as the manifest tells it."""
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pyarrow.parquet as pq
 from simulator.laws.units import FloatArray
 from simulator.study.commitments import CommitmentRow
 from simulator.study.comparison import Comparison
-from simulator.study.csv_cells import read_csv
+from simulator.study.csv_cells import read_csv, read_csv_parts
 from simulator.study.frames import SCALARS
 from simulator.study.part_files import SCALARS_FILE
 from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow
@@ -81,6 +82,19 @@ class StreamedComparison(Comparison):
         """A row per replication, policy and change of course; none where no policy may change course."""
         path = self.folder / REPLANS
         return read_csv(path, ReplanRow) if path.exists() else super().replans_table
+
+    def orders_of(self, policy: str, before: date) -> pd.DataFrame:
+        """The commitments of one policy before a date."""
+        parts = read_csv_parts(self.folder / ORDERS, OrderRow, _ROWS_AT_ONCE)
+        return pd.concat(
+            [part[(part["policy"] == policy) & (part["date"] < pd.Timestamp(before))] for part in parts],
+            ignore_index=True,
+        )
+
+    def releases_of(self, policy: str) -> pd.DataFrame:
+        """The runs of one policy towards its releases."""
+        parts = read_csv_parts(self.folder / RELEASES, ReleaseRow, _ROWS_AT_ONCE)
+        return pd.concat([part[part["policy"] == policy] for part in parts], ignore_index=True)
 
     def by_policy(self, column: str) -> FloatArray:
         """One scalar of every run [policy, replication]."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from dataclasses import fields as fields_of
 from datetime import date
@@ -144,38 +145,66 @@ def sweep(
     for name in fields:
         declared_value(scenario, name)
     laid = _laid(axes, design, points, seed)
-    worlds, refused = [], {}
-    for number, values in enumerate(laid):
-        try:
-            worlds.append(varied_in(scenario, tuple(zip(fields, values, strict=True))))
-        except Misplaced as error:
-            refused[number] = str(error)
-    tasks = [(world, policies) for world in (scenario, *worlds)]
+    changes = [tuple(zip(fields, values, strict=True)) for values in laid]
     found = []
-    with processes(workers) as executor:
-        results = try_many(
-            tasks,
+    with closing(
+        live_at(
+            scenario,
+            policies,
+            [(), *changes],
             replications=replications,
             seed=seed,
-            executor=executor,
-            at_once=workers,
             equal_service=equal_service,
+            workers=workers,
         )
+    ) as results:
         declared = next(results)
         if not isinstance(declared, Comparison):
             raise declared
-        for number, values in enumerate(laid):
-            why = refused.get(number) or ""
-            lived = None if why else next(results)
+        for number, (values, lived) in enumerate(zip(laid, results, strict=True)):
             if isinstance(lived, Comparison):
                 found.append(SweepPoint(number, values, sweep_rows(lived)))
             else:
-                found.append(SweepPoint(number, values, (), why or _told(lived)))
+                found.append(SweepPoint(number, values, (), refusal_said(lived)))
             if progress is not None:
                 progress(number + 1, len(laid))
-        results.close()
     influence = _influence(fields, found, [policy.name for policy in policies[1:]], points, design)
     return Sweep(SweepAnswers(fields, design, tuple(found), tuple(influence)), replications, declared)
+
+
+def live_at(
+    scenario: Scenario,
+    policies: Sequence[Policy],
+    changes: Sequence[Sequence[tuple[str, Value]]],
+    *,
+    replications: int,
+    seed: int,
+    equal_service: EqualService,
+    workers: int,
+) -> Generator[Comparison | ValueError, None, None]:
+    """The comparison in the scenario with each of these sets of values changed, in order; or why there is none."""
+    worlds: list[Scenario | Misplaced] = []
+    for change in changes:
+        try:
+            worlds.append(varied_in(scenario, change))
+        except Misplaced as error:
+            worlds.append(error)
+    tasks = [(world, policies) for world in worlds if isinstance(world, Scenario)]
+    with (
+        processes(workers) as executor,
+        closing(
+            try_many(
+                tasks,
+                replications=replications,
+                seed=seed,
+                executor=executor,
+                at_once=workers,
+                equal_service=equal_service,
+            )
+        ) as lived,
+    ):
+        for world in worlds:
+            yield next(lived) if isinstance(world, Scenario) else world
 
 
 def value_of(scenario: Scenario, field: str, text: str) -> Value:
@@ -242,7 +271,8 @@ def _laid(axes: Sequence[Listed | Ranged], design: Design, points: int, seed: in
     return lay(ranged, points, seed)
 
 
-def _told(error: ValueError | None) -> str:
+def refusal_said(error: ValueError) -> str:
+    """Why a point cannot be lived."""
     return "; ".join([str(error), *getattr(error, "__notes__", [])])
 
 

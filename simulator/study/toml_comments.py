@@ -22,6 +22,9 @@ class Comment:
         return " ".join([*self.above, *([self.beside] if self.beside else [])])
 
 
+NO_COMMENT = Comment()
+
+
 def comments(text: str) -> dict[KeyPath, Comment]:
     """Every key that has a comment; one that stands apart from all keys belongs to none.
 
@@ -38,7 +41,7 @@ def comments(text: str) -> dict[KeyPath, Comment]:
         while (before := line - 1 - len(above)) in said and before not in beside:
             above.append(said[before])
         comment = Comment(tuple(reversed(above)), said.get(line, ""))
-        if comment != Comment():
+        if comment != NO_COMMENT:
             found[key] = comment
     return found
 
@@ -49,7 +52,7 @@ def with_comments(text: str, said: Mapping[KeyPath, Comment]) -> str:
         return text
     lines = text.split("\n")
     for line, key in sorted(written_keys(text).items(), reverse=True):
-        comment = said.get(key, Comment())
+        comment = said.get(key, NO_COMMENT)
         if comment.beside:
             lines[line - 1] += f"  # {comment.beside}"
         lines[line - 1 : line - 1] = [f"# {above}".rstrip() for above in comment.above]

@@ -20,6 +20,8 @@ _CLOSE = 0.6
 _MOST_LETTERS = 100
 Value = float | str | bool | date
 """What a field of a scenario may be set to."""
+GROWTH = "growth"
+"""Names no value but a factor on demand's yearly growth in all regimes, which no one value holds."""
 _ROW = re.compile(r"[0-9]{1,6}")
 
 
@@ -32,7 +34,7 @@ def varied(scenario: Scenario, field: str, value: Value) -> Scenario:
         What to start from; it is left as it is.
     field
         The value's name with dots, as in --set: "market.rental_fall_per_year", or "market.quote.0.purchase_usd_per_gpu"
-        for the first of a list.
+        for the first of a list; or "growth", a factor on demand's declared growth in all its regimes.
     value
         In the unit of the field.
 
@@ -53,6 +55,14 @@ def varied(scenario: Scenario, field: str, value: Value) -> Scenario:
 
 def varied_in(scenario: Scenario, changes: Sequence[tuple[str, Value]]) -> Scenario:
     """The same scenario with several values changed at once, checked when all are; see `varied`."""
+    factors = [value for field, value in changes if field == GROWTH]
+    for factor in factors:
+        if isinstance(factor, str | bool | date):
+            raise Misplaced(GROWTH, "must be a number: so many times the declared growth", said(factor))
+        scenario = with_growth(scenario, factor)
+    changes = [change for change in changes if change[0] != GROWTH]
+    if factors and not changes:
+        return scenario
     tables = json.loads(scenario.model_dump_json())
     known = set(_values(tables, ()))
     for field, value in changes:
@@ -82,6 +92,8 @@ def declared_value(scenario: Scenario, field: str) -> object:
     Misplaced
         With the nearest name if there is no such field.
     """
+    if field == GROWTH:
+        return 1.0
     tables, key = json.loads(scenario.model_dump_json()), _key(field)
     if key not in set(_values(tables, ())):
         raise _unknown(tables, field, key)
