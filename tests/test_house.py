@@ -17,6 +17,8 @@ TOOLS = {
     "pyarrow": {"study", "show"},
     "matplotlib": {"show"},
     "scipy": {"study"},
+    "jinja2": {"show"},
+    "PIL": {"show"},
     "random": set(),
 }
 """Where a library may be imported; anywhere, if it is not named. Dice are numpy's, in world."""

@@ -191,10 +191,10 @@ def _live_on(
 
 
 def _finished(study: Streamed, journal: Journal) -> Comparison:
-    from simulator.show.plots import save_plots
+    from simulator.show.results import save_pictures_and_report
     from simulator.study.streaming import finish
 
-    return finish(study, journal, save_plots)
+    return finish(study, journal, save_pictures_and_report)
 
 
 def _shard_done(study: Streamed, journal: Journal, *, quiet: bool) -> None:

@@ -17,6 +17,7 @@ from simulator.cli.foresight import foresight
 from simulator.cli.hand_check import laws
 from simulator.cli.merge import merge
 from simulator.cli.rent_or_buy import rent_or_buy
+from simulator.cli.report import report
 from simulator.cli.said import Interrupted
 from simulator.cli.scenario_files import check, new
 from simulator.cli.sweep import sweep
@@ -52,6 +53,7 @@ def labspend() -> None:
 _COMMANDS = (
     compare,
     merge,
+    report,
     check,
     new,
     laws,

@@ -38,11 +38,11 @@ def merge(folders: tuple[Path, ...], out: Path | None, as_json: bool, quiet: boo
 
 
 def _merged(folders: tuple[Path, ...], target: Path, command: str) -> Comparison:
-    from simulator.show.plots import save_plots
+    from simulator.show.results import save_pictures_and_report
     from simulator.study.identity import NotThisStudy
     from simulator.study.shards import merge as merge_shards
 
     try:
-        return merge_shards(folders, target, command=command, pictures=save_plots)
+        return merge_shards(folders, target, command=command, pictures=save_pictures_and_report)
     except NotThisStudy as error:
         raise BadInput(str(error)) from None

@@ -119,7 +119,7 @@ def verdict(comparison: Comparison) -> str:
         alone = "it is the only policy" if len(rows) == 1 else "none gives equal quality and service"
         return f"Nothing to compare {base.policy} with: {alone}."
     best = min(rivals, key=lambda row: row.controlled_cost_usd)
-    size = f"{abs(best.controlled_difference_percent):.{_decimals(best.controlled_difference_percent)}f} %"
+    size = f"{abs(best.controlled_difference_percent):.{decimals_of(best.controlled_difference_percent)}f} %"
     change = f"{size} {'less' if best.controlled_difference_percent < 0.0 else 'more'}"
     interval = _interval(best)
     if _is_tie(best):
@@ -146,7 +146,7 @@ def _runner_up(comparison: Comparison, rows: Sequence[SummaryRow], best: Summary
     second = min(others, key=lambda row: row.controlled_cost_usd)
     gap = comparison.controlled_percent(rows.index(second), rows.index(best))
     change, low, high = gap.mean, gap.low, gap.high
-    decimals = _decimals(change)
+    decimals = decimals_of(change)
     if max(abs(change), abs(low), abs(high)) < _TIE_PERCENT:
         return f" Next is {second.policy}, with no difference worth naming."
     bounds = f"[{signed(low, decimals)}, {signed(high, decimals)}]"
@@ -169,7 +169,7 @@ def _cost(row: SummaryRow, currency: Currency) -> str:
 
 def _difference(row: SummaryRow) -> str:
     """The paired difference in percent, with its interval if it has one."""
-    decimals, bounds = _decimals(row.controlled_difference_percent), ""
+    decimals, bounds = decimals_of(row.controlled_difference_percent), ""
     if math.isfinite(row.controlled_difference_low_percent):
         low = signed(row.controlled_difference_low_percent, decimals)
         high = signed(row.controlled_difference_high_percent, decimals)
@@ -179,10 +179,10 @@ def _difference(row: SummaryRow) -> str:
 
 def difference_percent(row: SummaryRow) -> str:
     """The mean paired difference in percent, with total demand as control where that makes it surer."""
-    return signed_percent(row.controlled_difference_percent, _decimals(row.controlled_difference_percent))
+    return signed_percent(row.controlled_difference_percent, decimals_of(row.controlled_difference_percent))
 
 
-def _decimals(change_percent: float) -> int:
+def decimals_of(change_percent: float) -> int:
     """Small differences deserve a decimal."""
     return 1 if abs(change_percent) < _SMALL_PERCENT else 0
 
@@ -210,7 +210,7 @@ def _is_tie(row: SummaryRow) -> bool:
 
 def _interval(row: SummaryRow) -> str:
     low, high = row.controlled_difference_low_percent, row.controlled_difference_high_percent
-    decimals = _decimals(row.controlled_difference_percent)
+    decimals = decimals_of(row.controlled_difference_percent)
     if not math.isfinite(low):
         return ""
     if low < 0.0 < high:

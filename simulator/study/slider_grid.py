@@ -12,7 +12,7 @@ from simulator.study.comparison import Comparison, SummaryRow
 from simulator.study.designs import Listed, grid
 from simulator.study.equal_service import EqualService
 from simulator.study.experiment import Progress
-from simulator.study.sweep import is_number, live_at, refusal_said
+from simulator.study.sweep import live_at, refusal_said
 from simulator.study.varied import GROWTH, declared_value
 from simulator.world.scenario import Misplaced, Scenario
 
@@ -78,7 +78,7 @@ def slider_of(scenario: Scenario, axis: Listed) -> Slider:
         If there is no such field, its values are no numbers, or there are fewer than two.
     """
     declared = declared_value(scenario, axis.field)
-    values = [float(value) for value in axis.values if is_number(value)]
+    values = [number for number in map(_number, axis.values) if math.isfinite(number)]
     if len(values) < len(axis.values):
         raise Misplaced(axis.field, "must be numbers, for a slider to move between", str(axis.values[0])[:40])
     if len(values) < 2:
@@ -86,7 +86,7 @@ def slider_of(scenario: Scenario, axis: Listed) -> Slider:
     is_whole = isinstance(declared, int) and not isinstance(declared, bool)
     if is_whole and any(value != int(value) for value in values):
         raise Misplaced(axis.field, "must be whole numbers", str(axis.values)[:40])
-    return Slider(axis.field, tuple(sorted(values)), float(declared) if is_number(declared) else math.nan)
+    return Slider(axis.field, tuple(sorted(values)), _number(declared))
 
 
 def slider_grid(
@@ -123,13 +123,10 @@ def slider_grid(
         raise ValueError(f"sliders: must make at most {MOST_POINTS} points (got {n_points:,})")
     fields = [slider.field for slider in sliders]
     whole = {field for field in fields if isinstance(declared_value(scenario, field), int)}
-    laid = grid([Listed(slider.field, slider.values) for slider in sliders])
+    places = [tuple(map(_number, at)) for at in grid([Listed(slider.field, slider.values) for slider in sliders])]
     changes = [
-        [
-            (field, int(value) if field in whole else value)
-            for field, value in zip(fields, map(float, values), strict=True)
-        ]
-        for values in laid
+        [(field, int(value) if field in whole else value) for field, value in zip(fields, at, strict=True)]
+        for at in places
     ]
     points = []
     with closing(
@@ -143,11 +140,16 @@ def slider_grid(
             workers=workers,
         )
     ) as results:
-        for at, lived in zip(points_at, results, strict=True):
+        for at, lived in zip(places, results, strict=True):
             if isinstance(lived, Comparison):
                 points.append(GridPoint(at, tuple(lived.summary_records())))
             else:
                 points.append(GridPoint(at, (), refusal_said(lived)))
             if progress is not None:
-                progress(len(points), len(points_at))
+                progress(len(points), len(places))
     return SliderGrid(tuple(sliders), replications, tuple(points))
+
+
+def _number(value: object) -> float:
+    """NaN of what is none."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan

@@ -37,7 +37,7 @@ def comments(text: str) -> dict[KeyPath, Comment]:
     said, beside = _said(text)
     found = {}
     for line, key in written_keys(text).items():
-        above = []
+        above: list[str] = []
         while (before := line - 1 - len(above)) in said and before not in beside:
             above.append(said[before])
         comment = Comment(tuple(reversed(above)), said.get(line, ""))
