@@ -65,6 +65,14 @@ def test_what_would_change_the_answer_is_asked(tmp_path: Path) -> None:
         assert "Results: " in run(["-m", "simulator", *words, *short, *few], tmp_path)
 
 
+def test_a_report_with_sliders_is_made(tmp_path: Path) -> None:
+    (words,) = (words for words in COMMANDS if words[0] == "report")
+    short = ["--set", "horizon_days=30", "--replications", "1", "--policy", "all-rent", "--policy", "all-buy"]
+    run(["-m", "simulator", "compare", "frontier_lab", *short], tmp_path)
+    run(["-m", "simulator", *words, "--slide", "growth=0.5,1"], tmp_path)
+    assert (tmp_path / "out" / "frontier_lab" / "report-2.html").is_file()
+
+
 @pytest.mark.parametrize("program", re.findall(r"```python\n(.*?)```", README, re.DOTALL))
 def test_the_programs_run(program: str, tmp_path: Path) -> None:
     if "statsmodels" in program:

@@ -94,7 +94,7 @@ def report(
         except KeyboardInterrupt:
             raise Interrupted("Interrupted: nothing was written. The same command gives the same report.") from None
     try:
-        write_report(comparison, folder, target, grid=grid, command=found.command)
+        write_report(comparison, folder, target, grid=grid, command=found.command, made_by=found.versions)
     except FileExistsError as error:
         raise BadInput(str(error)) from None
     click.echo(target if quiet else f"Report: {target}")

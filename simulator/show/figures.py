@@ -52,7 +52,7 @@ def as_declared(number: float) -> str:
     >>> as_declared(5e12), as_declared(0.0826), as_declared(1826), as_declared(1.5e24), as_declared(-0.1)
     ('5,000,000,000,000', '0.0826', '1,826', '1.5e+24', '−0.1')
     """
-    text = f"{number:,.12g}" if abs(number) < 1e15 else f"{number:.12g}"
+    text = f"{number:,.15g}" if abs(number) < 1e15 else f"{number:.12g}"
     return text.replace("-", "−") if number < 0.0 else text
 
 

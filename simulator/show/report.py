@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -38,6 +38,7 @@ def write_report(
     *,
     grid: SliderGrid | None = None,
     command: str = "",
+    made_by: Mapping[str, str] | None = None,
 ) -> Path:
     """Write the report of a comparison whose tables, scenario and pictures are in a folder.
 
@@ -53,6 +54,8 @@ def write_report(
         What sliders move over; default: no sliders.
     command
         What was typed to make the results, if it is to be told.
+    made_by
+        Versions that made the results; default: those that run now.
 
     Raises
     ------
@@ -62,7 +65,7 @@ def write_report(
     target = folder / REPORT if target is None else target
     if target.exists():
         raise FileExistsError(f"{target}: is there, and nothing is written over")
-    page = report_html(comparison, folder, grid=grid, command=command)
+    page = report_html(comparison, folder, grid, command, made_by or versions())
     aside = target.with_name(f".{target.name}.unfinished")
     try:
         aside.write_bytes(page.encode())
@@ -72,7 +75,9 @@ def write_report(
     return target
 
 
-def report_html(comparison: Comparison, folder: Path, *, grid: SliderGrid | None = None, command: str = "") -> str:
+def report_html(
+    comparison: Comparison, folder: Path, grid: SliderGrid | None, command: str, made_by: Mapping[str, str]
+) -> str:
     """The page as text."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -115,7 +120,8 @@ def report_html(comparison: Comparison, folder: Path, *, grid: SliderGrid | None
         scenario_text=scenario_text,
         seed=comparison.seed,
         command=command,
-        versions=versions(),
+        versions=made_by,
+        lived_by=versions() if grid is not None and versions() != made_by else {},
         hashes=[(name, sha256_of(folder / name)) for name in MADE_FROM],
     )
 

@@ -48,6 +48,8 @@ class Reopened:
     """All but quantiles of demand, which no file has: they are NaN."""
     command: str
     """That made it."""
+    versions: dict[str, str]
+    """Of what made it."""
 
 
 def reopen(folder: Path) -> Reopened:
@@ -75,7 +77,9 @@ def reopen(folder: Path) -> Reopened:
         )
     except (ValueError, KeyError, OSError) as error:  # pyarrow's own mistakes are ValueErrors and OSErrors
         raise NotResults(f"{folder}: cannot be read back: {error}") from None
-    return Reopened(comparison, str(manifest.get("command", "")))
+    made_by = manifest.get("versions")
+    told = {str(name): str(number) for name, number in made_by.items()} if isinstance(made_by, dict) else {}
+    return Reopened(comparison, str(manifest.get("command", "")), told)
 
 
 def _manifest(path: Path) -> dict[str, Any]:
