@@ -148,7 +148,7 @@ def test_the_grid_is_in_the_page_as_it_was_lived(slid: Page, grid: SliderGrid) -
 def test_money_is_shown_in_the_currency_declared(tmp_path: Path) -> None:
     euros = CurrencyInputs(code="EUR", per_usd=0.5, on=growing_lab().start, source="a test")
     comparison = compare(growing_lab(60).model_copy(update={"currency": euros}), (RENT, BUY), replications=1)
-    save(comparison, tmp_path / "r", pictures=lambda made, aside: write_report(made, aside))
+    save(comparison, tmp_path / "r", pictures=write_report)
     page = page_of(tmp_path / "r" / "report.html")
     shown = [found for place, found in places(page) if found.get("data-format") == "money"]
     assert len(shown) > 8
@@ -318,7 +318,7 @@ def test_nothing_is_recommended_where_nothing_keeps_the_promise(tmp_path: Path) 
     lived = compare(growing_lab(60), (RENT, BUY), replications=1)
     missed = tuple(replace(row, summary=replace(row.summary, quality_met=False)) for row in lived.rows)
     comparison = replace(lived, rows=missed)
-    save(comparison, tmp_path / "r", pictures=lambda made, aside: write_report(made, aside))
+    save(comparison, tmp_path / "r", pictures=write_report)
     assert "nothing can be recommended" in answer(page_of(tmp_path / "r" / "report.html"))
 
 
@@ -327,7 +327,7 @@ def test_a_policy_that_orders_nothing_and_a_quarter_without_a_decision(tmp_path:
     late = tuple(release for release in lab.roadmap.release if release.name == "summer")
     lab = lab.model_copy(update={"roadmap": lab.roadmap.model_copy(update={"release": late})})
     comparison = compare(lab, (RENT,), replications=2)
-    save(comparison, tmp_path / "r", pictures=lambda made, aside: write_report(made, aside))
+    save(comparison, tmp_path / "r", pictures=write_report)
     said = answer(page_of(tmp_path / "r" / "report.html"))
     assert re.search(r"Do this quarter: order no GPUs, rent [\d,]+ GPUs by the hour on average; no model", said)
     assert "no model is to be begun before 2026-06-02." in said

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from streamed_study import files, in_memory
 
+from simulator.show.report import write_report
 from simulator.study.experiment import compare
 from simulator.study.files import load_study
 from simulator.study.store import save
@@ -73,7 +74,8 @@ def test_a_cluster_of_our_own_comes_and_goes(small_toml: Path) -> None:
     done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=110)
     assert (done.returncode, done.stdout) == (0, "dask\n"), done.stderr
     study = load_study(small_toml)
-    save(compare(study.scenario, study.policies, replications=2, seed=7), folder / "here", study_text=study.text)
+    found = compare(study.scenario, study.policies, replications=2, seed=7)
+    save(found, folder / "here", study_text=study.text, pictures=write_report)
     one, other = files(folder / "dask"), files(folder / "here")
     assert one.pop("manifest.json") != other.pop("manifest.json"), "which tell the commands"
     assert one == other

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 import tomlkit
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.study.files import load_study
@@ -48,6 +48,7 @@ def test_a_comment_belongs_to_the_key_beside_or_below_it() -> None:
 _TEXTS = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=20)
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(st.sampled_from("abc"), st.one_of(_TEXTS, st.text("\n#\"'[]= ab", max_size=9), st.floats(0, 1))),
     st.dictionaries(st.sampled_from("abcd"), st.tuples(st.lists(_TEXTS, max_size=2), _TEXTS)),
