@@ -69,19 +69,30 @@ class Schedule:
 
     def add(self, row: int, day: int, change: float) -> None:
         """From `day` on the level of a row will be higher by `change`."""
+        place = self._place(day)
+        self._totals[row, place + 1 : self._size + 1] += change
+
+    def add_until(self, row: int, day: int, end_day: int, change: float) -> None:
+        """From `day` until the day before `end_day` it will be."""
+        first, end = self._place(day), self._place(end_day)
+        if end_day > day:
+            self._totals[row, first + 1 : end + 1] += change
+
+    def _place(self, day: int) -> int:
+        """Where a day stands among those on which a level changes, put there if need be."""
         size = self._size
-        place = int(self._days[:size].searchsorted(day, side="right"))
-        if place and self._days[place - 1] == day:
-            self._totals[row, place : size + 1] += change
-            return
+        place = int(self._days[:size].searchsorted(day))
+        if place < size and self._days[place] == day:
+            return place
         if size == self._days.size:
             self._days = np.concatenate((self._days, np.zeros(size, dtype=np.int64)))
             self._totals = np.concatenate((self._totals, np.zeros((self._totals.shape[0], size))), axis=1)
-        self._days[place + 1 : size + 1] = self._days[place:size]
-        self._totals[:, place + 1 : size + 2] = self._totals[:, place : size + 1]
+        if place < size:
+            self._days[place + 1 : size + 1] = self._days[place:size]
         self._days[place] = day
-        self._totals[row, place + 1 : size + 2] += change
+        self._totals[:, place + 1 : size + 2] = self._totals[:, place : size + 1]
         self._size = size + 1
+        return place
 
     def at(self, days: IntArray) -> FloatArray:
         """The levels on later days [row, day].
