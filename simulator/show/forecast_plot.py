@@ -15,6 +15,7 @@ from simulator.show.style import (
     count_axis,
     date_axis,
     dress,
+    is_short,
     new_axes,
     stack_legend,
 )
@@ -43,19 +44,21 @@ def forecasts(comparison: Comparison, ax: Axes | None = None, policy: str | None
     days = block_days(comparison.n_days)
     asked = block_means(seen.asked_tokens)
     middles = as_dates(comparison.dates[: asked.size * days : days]) + (days - 1) / 2.0
-    ax.plot(middles, asked, color=INK, linewidth=1.8, label="asked", zorder=4)
+    marker = "o" if is_short(comparison.n_days) else ""
+    ax.plot(middles, asked, color=INK, linewidth=1.8, marker=marker, markersize=4, label="asked", zorder=4)
     every = "each review" if len(drawn) == len(seen.views) else f"{len(drawn)} of {len(seen.views)} reviews"
     week = ", averages by week" if days > 1 else ""
     cut = _limit(ax, asked)
     below = (
-        f"One world: replication {seen.replication} of seed {comparison.seed}{week}. Dots: {every}, in two looks by turns; "
-        f"from each the mean expected, and the band that is to hold 90 % of days.{cut} {scenario.title}."
+        f"One world: replication {seen.replication} of seed {comparison.seed}{week}. Dots: {every}, in two looks by "
+        f"turns; from each the mean expected, and the band that is to hold 90 % of days.{cut} {scenario.title}."
     )
     kind = getattr(chosen.forecast, "kind", type(chosen.forecast).__name__)
     dress(ax, f"Demand as {seen.policy} expected it (forecast: {kind}), and as it came", "user tokens per day", below)
     date_axis(ax, comparison.n_days)
     count_axis(ax)
-    ax.set_xlim(*as_dates(comparison.dates[[0, -1]]))
+    first, last = as_dates(comparison.dates[[0, -1]])
+    ax.set_xlim(first, last + 1.0)
     stack_legend(ax)
     return ax
 

@@ -80,6 +80,23 @@ def _best(comparison: Comparison) -> str:
     return comparison.policy_names[cheapest(comparison)]
 
 
+def _kinds(comparison: Comparison) -> str:
+    return ", ".join(kind.name for kind in comparison.scenario.accelerators)
+
+
+def _spend_by_account(comparison: Comparison) -> Figure:
+    return by_policy(comparison, spend_by_account, "Spend by account", SPEND_LABELS, money_caption(comparison))
+
+
+def _spend_by_use(comparison: Comparison) -> Figure:
+    below = f"{USE_SAID} {money_caption(comparison)}"
+    return by_policy(comparison, spend_by_use, "Economic cost by use", USE_LABELS, below)
+
+
+def _fleet(comparison: Comparison) -> Figure:
+    return by_policy(comparison, fleet, "GPUs held, in use and lacking", FLEET_LABELS, caption(comparison))
+
+
 PICTURES: tuple[Picture, ...] = (
     Picture(
         "cumulative_cost",
@@ -114,7 +131,7 @@ PICTURES: tuple[Picture, ...] = (
         "spend_by_account",
         "Spend by account",
         lambda found: f"Bars of money spent over time by account, a panel for each {_policies(found)}.",
-        lambda found: by_policy(found, spend_by_account, "Spend by account", SPEND_LABELS, money_caption(found)),
+        _spend_by_account,
     ),
     Picture(
         "spend_by_use",
@@ -134,7 +151,7 @@ PICTURES: tuple[Picture, ...] = (
             "GPUs over time by tenure, with a line for those in use and hatching for what unserved tokens "
             f"would have needed, a panel for each {_policies(found)}."
         ),
-        lambda found: by_policy(found, fleet, "GPUs held, in use and lacking", FLEET_LABELS, caption(found)),
+        _fleet,
     ),
     Picture(
         "demand",
@@ -177,8 +194,7 @@ PICTURES: tuple[Picture, ...] = (
         "price_paths",
         "Prices of GPUs",
         lambda found: (
-            f"On-demand, spot and purchase prices of {', '.join(kind.name for kind in found.scenario.accelerators)} over "
-            "time, as medians and 90 % bands of worlds."
+            f"On-demand, spot and purchase prices of {_kinds(found)} over time, as medians and 90 % bands of worlds."
         ),
         price_paths,
     ),

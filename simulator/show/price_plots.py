@@ -15,6 +15,7 @@ from simulator.show.style import (
     currency_of,
     date_axis,
     dress,
+    is_short,
     money_axis,
     money_caption,
     new_axes,
@@ -39,7 +40,8 @@ def price_path(
         if np.isnan(path).all():
             continue
         ax.fill_between(dates, path[0], path[-1], color=look.colour, alpha=0.12, linewidth=0)
-        ax.plot(dates, path[_MEDIAN], color=look.colour, linestyle=look.dash, linewidth=2.0, label=name)
+        marker = "o" if is_short(bands.days.size) else ""
+        ax.plot(dates, path[_MEDIAN], color=look.colour, linestyle=look.dash, linewidth=2.0, marker=marker, label=name)
     said = f"Line: median; band: 90 % of {worlds_said(bands.worlds)}. {money_caption(comparison)}"
     dress(ax, title, f"{currency.code} per {per}", said)
     date_axis(ax, comparison.n_days)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from math import ceil
 
 import numpy as np
 import pandas as pd
@@ -35,6 +36,8 @@ _WIDTH = 0.8
 _MARKS = ("o", "s", "^", "D", "v", "P", "X")
 _MOST_RATE = 10.0
 """Erdil (2024): there is no evidence of trades beyond 10 OOM of the one for 1 OOM of the other."""
+_MOST_NAMES = 9
+"""Of releases, below half a slide."""
 _NARROW = 5.0
 """Numbers that span less than this factor are on a linear axis."""
 _SMALL_SHARE = 0.02
@@ -82,17 +85,16 @@ def precision(comparison: Comparison, table: pd.DataFrame, ax: Axes | None = Non
     """What weights each release was planned to serve in, by policy: in how many worlds where they differ."""
     ax = new_axes() if ax is None else ax
     names, releases = comparison.policy_names, _releases(table)
-    kinds = sorted(set(table["precision"]))
+    kinds, size = sorted(set(table["precision"])), SMALL * min(1.0, _MOST_NAMES / len(releases))
     for (policy, release), found in table.groupby(["policy", "release"], sort=False)["precision"]:
         kind, count = Counter(found).most_common(1)[0]
         said = kind if count == len(found) else f"{kind}\n{percent(count / len(found))}"
         at = (releases.index(release), names.index(policy))
         colour = PETROFF[kinds.index(kind) % len(PETROFF)]
         box = {"boxstyle": "square,pad=0.3", "facecolor": colour, "alpha": 0.25, "edgecolor": "none"}
-        ax.text(*at, said, ha="center", va="center", fontsize=SMALL, color=INK, bbox=box, linespacing=0.9)
-    ax.set_xlim(-0.5, len(releases) - 0.5)
+        ax.text(*at, said, ha="center", va="center", fontsize=size, color=INK, bbox=box, linespacing=0.9)
+    _release_axis(ax, releases)
     ax.set_ylim(len(names) - 0.5, -0.5)
-    ax.set_xticks(range(len(releases)), releases)
     ax.set_yticks(range(len(names)), names)
     return ax
 
@@ -103,15 +105,11 @@ def training_share(comparison: Comparison, ax: Axes | None = None) -> Axes:
     table = comparison.releases_table
     shown = table.assign(share=table["training_share"].clip(lower=_LEAST_SHARE))
     _by_release(comparison, shown, "share", ax)
-    one, span = (
-        float(erdil_share(1.0, 1.0)),
-        [float(erdil_share(*ab)) for ab in ((1.0, _MOST_RATE), (_MOST_RATE, 1.0))],
-    )
-    ax.axhspan(*span, color=MUTED, alpha=0.10, linewidth=0, label="Erdil's trade, 1:10 to 10:1", zorder=0)
+    one = float(erdil_share(1.0, 1.0))
+    low, high = (float(erdil_share(a, b)) for a, b in ((1.0, _MOST_RATE), (_MOST_RATE, 1.0)))
+    ax.axhspan(low, high, color=MUTED, alpha=0.10, linewidth=0, label="Erdil's trade, 1:10 to 10:1", zorder=0)
     for share, names in _erdil_shares(comparison, one).items():
-        label = (
-            f"a / (a + b) of {names}: {percent(share)}" if names else f"Erdil's a / (a + b) at 1:1: {percent(share)}"
-        )
+        label = f"a / (a + b){f' of {names}' if names else ', Erdil 1:1'}: {percent(share)}"
         ax.axhline(share, color=INK, linewidth=1.4, linestyle=(0, (6.0, 2.0)), label=label)
     if (table.groupby("policy")["training_share"].median() < _SMALL_SHARE).any():
         ax.set_yscale("log")
@@ -162,7 +160,13 @@ def _by_release(comparison: Comparison, table: pd.DataFrame, column: str, ax: Ax
             elinewidth=2.0,
             label=name,
         )
-    ax.set_xticks(range(len(releases)), releases)
+    _release_axis(ax, releases)
+
+
+def _release_axis(ax: Axes, releases: Sequence[str]) -> None:
+    """As many names as there is room for."""
+    shown = range(0, len(releases), ceil(len(releases) / _MOST_NAMES))
+    ax.set_xticks(shown, [releases[at] for at in shown])
     ax.set_xlim(-0.5, len(releases) - 0.5)
 
 
