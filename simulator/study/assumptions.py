@@ -21,7 +21,16 @@ _USUAL = "labspend's usual value"
 _NONE = "none"
 _UNIT = re.compile(r"(?<!\[)\[([^\[\]]+)\](?!\])")
 """Two brackets are a table of the scenario, not a unit."""
-_WORDS = {"usd": "USD", "gpu": "GPU", "gpus": "GPUs", "kw": "kW", "mw": "MW", "kwh": "kWh", "flop": "FLOP", "oom": "OOM"}
+_WORDS = {
+    "usd": "USD",
+    "gpu": "GPU",
+    "gpus": "GPUs",
+    "kw": "kW",
+    "mw": "MW",
+    "kwh": "kWh",
+    "flop": "FLOP",
+    "oom": "OOM",
+}
 _COUNTED = {*_WORDS, "tokens", "days", "hours", "minutes", "years"}
 _MOST_LISTED = 100
 
