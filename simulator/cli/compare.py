@@ -190,11 +190,19 @@ def _live_on(
         live_on(study, journal, workers=workers, executor=executor, progress=progress)
 
 
-def _finished(study: Streamed, journal: Journal) -> Comparison:
+def draw(comparison: Comparison, folder: Path) -> None:
+    """Write what people look at: pictures and the workbook."""
     from simulator.show.plots import save_plots
+    from simulator.show.workbook import save_workbook
+
+    save_plots(comparison, folder)
+    save_workbook(comparison, folder)
+
+
+def _finished(study: Streamed, journal: Journal) -> Comparison:
     from simulator.study.streaming import finish
 
-    return finish(study, journal, save_plots)
+    return finish(study, journal, draw)
 
 
 def _shard_done(study: Streamed, journal: Journal, *, quiet: bool) -> None:

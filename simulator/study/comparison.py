@@ -21,6 +21,7 @@ from simulator.study.daily import QUANTILES, DailySums
 from simulator.study.equal_service import worlds_said as worlds_said
 from simulator.study.fleet_statement import FleetRow, fleet_rows
 from simulator.study.frames import CASH_COLUMNS, HOURS_COLUMNS, frame, replications_frame
+from simulator.study.months import MONTH_COLUMNS
 from simulator.study.paired import ROUNDING, chances, regrets
 from simulator.study.paired import TIE as TIE
 from simulator.study.paired import worst_mean as worst_mean
@@ -157,6 +158,32 @@ class Comparison(Runs):
     def daily_table(self) -> pd.DataFrame:
         """A row per policy and day: quantiles of cumulative cash, on `quantile_days` alone, and means of all else."""
         return pd.concat([self._daily(number) for number in range(len(self.policies))], ignore_index=True)
+
+    @cached_property
+    def monthly_table(self) -> pd.DataFrame:
+        """A row per policy and calendar month of the window: cash, economic cost, GPU-hours and tokens, mean sums."""
+        firsts = self.scenario.calendar.month_days
+        days = np.diff(firsts, append=self.n_days)
+        dates = self.dates[firsts].astype("datetime64[s]")
+        means = self.days.months / self.replications
+        return pd.concat(
+            [
+                pd.DataFrame(
+                    {
+                        "policy": name,
+                        "month": dates,
+                        "days": days,
+                        **dict(zip(MONTH_COLUMNS, means[number], strict=True)),
+                    }
+                )
+                for number, name in enumerate(self.policy_names)
+            ],
+            ignore_index=True,
+        )
+
+    def orders_of_first_world(self) -> pd.DataFrame:
+        """The orders of every policy in world 0: one story, where all of them would be too many."""
+        return frame([order for order in self.orders if order.replication == 0], OrderRow)
 
     def summary(self) -> pd.DataFrame:
         """A row per policy."""

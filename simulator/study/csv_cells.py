@@ -35,11 +35,12 @@ def _guarded(cell: object) -> object:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) else cell
 
 
-def read_csv(path: Path, row_type: type[Any]) -> pd.DataFrame:
-    """Read a table of such rows back."""
+def read_csv(path: Path, row_type: type[Any], n_rows: int | None = None) -> pd.DataFrame:
+    """Read a table of such rows back; by default all of them."""
     text = [column.name for column in fields(row_type) if column.type == "str"]
     table = pd.read_csv(
         path,
+        nrows=n_rows,
         dtype=dict.fromkeys(text, str),
         keep_default_na=False,
         na_values={column.name: [""] for column in fields(row_type) if column.name not in text},

@@ -29,6 +29,7 @@ from simulator.study.restated import parts_said, study_text_of
 from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow
 
 SUMMARY, REPLICATIONS, DAILY = "summary.csv", "replications.parquet", "daily.parquet"
+MONTHLY = "monthly.parquet"
 RELEASES, ORDERS, PRICE_BOOK = "releases.csv", "orders.csv", "price_book.csv"
 FLEET, COMMITMENTS = "fleet.csv", "commitments.csv"
 SCENARIO, MANIFEST = "scenario.toml", "manifest.json"
@@ -47,6 +48,7 @@ class Stored:
     summary: pd.DataFrame
     replications: pd.DataFrame
     daily: pd.DataFrame
+    monthly: pd.DataFrame
     releases: pd.DataFrame
     orders: pd.DataFrame
     fleet: pd.DataFrame
@@ -109,6 +111,7 @@ def write_answers(
     """Write what follows from the lists that are there: tables, the scenario, pictures and the manifest."""
     write_csv(comparison.summary(), aside / SUMMARY)
     _write_parquet(comparison.daily_table, aside / DAILY)
+    _write_parquet(comparison.monthly_table, aside / MONTHLY)
     write_csv(comparison.fleet_table, aside / FLEET)
     write_csv(frame(price_book(comparison.scenario), PriceRow), aside / PRICE_BOOK)
     for name, table in rankings(comparison):
@@ -143,6 +146,7 @@ def load(folder: str | Path) -> Stored:
         read_csv(source / SUMMARY, SummaryRow),
         pd.read_parquet(source / REPLICATIONS),
         pd.read_parquet(source / DAILY),
+        pd.read_parquet(source / MONTHLY),
         read_csv(source / RELEASES, ReleaseRow),
         read_csv(source / ORDERS, OrderRow),
         read_csv(source / FLEET, FleetRow),

@@ -21,6 +21,7 @@ from simulator.laws.units import (
 )
 from simulator.study.commitments import CommitmentRow, commitment_rows
 from simulator.study.fleet_statement import used_gpu_hours
+from simulator.study.months import run_months
 from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow, order_rows, ratio, release_rows, replan_rows
 
 Float32Array = npt.NDArray[np.float32]
@@ -117,6 +118,8 @@ class RunRecord:
     gpu_hours: FloatArray
     """GPU-hours over the window [held, used; tenure]."""
     days: RunDays
+    months: FloatArray
+    """Sums by calendar month, in double precision [column of `MONTH_COLUMNS`, month]."""
     releases: tuple[ReleaseRow, ...]
     orders: tuple[OrderRow, ...]
     replans: tuple[ReplanRow, ...]
@@ -160,7 +163,8 @@ def record(run: Run) -> RunRecord:
         np.cumsum(moved).astype(np.float32),
     )
     lists = tuple(order_rows(run)), tuple(replan_rows(run)), tuple(commitment_rows(run))
-    return RunRecord(summary, cash.sum(axis=0), hours, days, releases, *lists)
+    months = run_months(run, gpus)
+    return RunRecord(summary, cash.sum(axis=0), hours, days, months, releases, *lists)
 
 
 def _summarize(

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 import numpy as np
 import pytest
 from small_study import BUY, CAPPED, RENT, growing_lab
 
+from simulator.lab.accounts import Account, Use
 from simulator.lab.lab import simulate
 from simulator.lab.orders import Tenure
 from simulator.study.comparison import Comparison
 from simulator.study.daily import QUANTILES, quantile_days
 from simulator.study.experiment import compare
+from simulator.study.months import ACCOUNT_COLUMNS, USE_COLUMNS
 from simulator.study.summary import break_even_day
 from simulator.world.batch import BatchInputs
 
@@ -92,3 +96,34 @@ def test_break_even_by_hand(spent: list[float], day: float) -> None:
 def test_the_baseline_breaks_even_with_nobody(comparison: Comparison) -> None:
     table = comparison.replications_table
     assert table.loc[table["policy"] == "rent", "break_even_day"].isna().all()
+
+
+def test_months_are_those_of_runs_lived_one_by_one_to_the_cent(comparison: Comparison) -> None:
+    table, start = comparison.monthly_table, comparison.scenario.start
+    dates = [start + timedelta(days=day) for day in range(DAYS)]
+    months = sorted({(day.year, day.month) for day in dates})
+    assert len(months) == 21
+    for policy in (RENT, BUY):
+        own = table[table["policy"] == policy.name].reset_index(drop=True)
+        assert [(day.year, day.month) for day in own["month"]] == months
+        runs = [simulate(comparison.scenario, policy, 1, world) for world in range(WORLDS)]
+        for number, month in enumerate(months):
+            lived = [day for day, when in enumerate(dates) if (when.year, when.month) == month]
+            assert own["days"][number] == len(lived)
+            for name, of in (
+                ("on_demand_usd", lambda run: run.books.cash_usd[:, Account.ON_DEMAND]),
+                ("purchase_usd", lambda run: run.books.cash_usd[:, Account.PURCHASE]),
+                ("serving_usd", lambda run: run.books.economic_usd[:, Use.SERVING]),
+                ("owned_gpu_hours", lambda run: 24.0 * run.used.owned_gpus.sum(axis=0)),
+                ("served_tokens", lambda run: run.used.served_tokens),
+            ):
+                by_hand = sum(float(of(run)[day]) for run in runs for day in lived) / WORLDS
+                assert own[name][number] == pytest.approx(by_hand, rel=1e-12, abs=1e-6), (name, month)
+
+
+def test_months_add_up_to_the_costs_of_the_worlds(comparison: Comparison) -> None:
+    for number, name in enumerate(comparison.policy_names):
+        own = comparison.monthly_table[comparison.monthly_table["policy"] == name]
+        for columns in (ACCOUNT_COLUMNS, USE_COLUMNS):
+            cost = comparison.by_policy("cumulative_cost_usd")[number].mean()
+            assert own[list(columns)].to_numpy().sum() == pytest.approx(cost, abs=0.005)
