@@ -22,6 +22,7 @@ from simulator.show.workbook_cells import (
     WRAPPED,
     Book,
     cell,
+    fixed,
     money_number,
     money_width,
 )
@@ -66,7 +67,7 @@ def write_about(book: Book, comparison: Comparison, statements: Sequence[Stateme
     ]
     if scenario.currency is not None and scenario.currency.code != "USD":
         facts += [(f"{scenario.currency.code} per USD", scenario.currency.per_usd), ("Rate", scenario.currency.said)]
-        book.made.define_name(EXCHANGE_RATE, f"='{ABOUT}'!$B${len(facts)}")
+        book.made.define_name(EXCHANGE_RATE, f"='{ABOUT}'!{fixed(len(facts) - 1, 1)}")
     row = 1
     for label, found in facts:
         sheet.text(row, 0, label, NOTE)

@@ -25,7 +25,9 @@ from simulator.show.workbook_cells import (
     Book,
     Look,
     Sheet,
+    can_be_counted,
     cell,
+    fixed,
     letters,
     money_number,
     money_width,
@@ -61,7 +63,7 @@ class Statement:
 
     def total_at(self, line: int) -> str:
         """The cell of a line's total over the window."""
-        return f"'{self.sheets.years}'!${letters(TOTAL_COLUMN)}${FIRST_LINE + line + 1}"
+        return f"'{self.sheets.years}'!{fixed(FIRST_LINE + line, TOTAL_COLUMN)}"
 
 
 def statement(policy: str, sheets: SheetPair, layout: Layout, table: pd.DataFrame, end: date) -> Statement:
@@ -130,7 +132,10 @@ def _write_days(sheet: Sheet, first_days: Sequence[date], day_counts: Sequence[s
         sheet.day(3, column, first, NOTE)
         sheet.day(4, column, last, NOTE)
         days = float((last - first).days + 1)
-        sheet.formula(5, column, counted or f"{cell(4, column)}-{cell(3, column)}+1", days, NOTE)
+        if counted or can_be_counted(first):
+            sheet.formula(5, column, counted or f"{cell(4, column)}-{cell(3, column)}+1", days, NOTE)
+        else:
+            sheet.number(5, column, days, NOTE)
 
 
 def _write_lines(sheet: Sheet, found: Statement, values: FloatArray, amounts: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from simulator.show.workbook_cells import (
     Book,
     Sheet,
     cell,
+    fixed,
     money_number,
     money_width,
 )
@@ -34,7 +35,11 @@ from simulator.study.comparison import Comparison, SummaryRow
 NAME = "Summary"
 _WIDEST = 12
 """Columns of the widest table."""
+_FIRST_TABLE = 5
+"""Its title; headers follow, then the baseline."""
 _COST = 1
+_YES_OR_NO = "@"
+"""As text, on the side of figures."""
 _MOST_ON_A_PAGE = 12
 
 
@@ -65,10 +70,10 @@ def write_summary(book: Book, comparison: Comparison, statements: Sequence[State
         sheet.made.merge_range(row, 0, row, 9, "")
         sheet.text(row, 0, text, WRAPPED)
         sheet.fit(row, (text,), (150.0,))
-    row = 5
+    row = _FIRST_TABLE
     for title, columns in _tables(comparison, statements, row, money_number(largest)):
         row = _write(sheet, row, title, columns, comparison.policy_names)
-    book.made.define_name("Baseline_cost", f"={sheet.at(7, _COST)}")
+    book.made.define_name("Baseline_cost", f"='{NAME}'!{fixed(_FIRST_TABLE + 2, _COST)}")
     _draw(book, sheet, statements, row)
     if len(statements) <= _MOST_ON_A_PAGE:
         sheet.made.fit_to_pages(1, 1)
@@ -89,7 +94,8 @@ def _write(sheet: Sheet, row: int, title: str, columns: Sequence[_Column], polic
             if isinstance(found, Computed):
                 sheet.formula(at, place, found.formula, found.value, look)
             elif found is not None:
-                sheet.anything(at, place, found, WRAPPED if isinstance(found, str) else look)
+                is_prose = isinstance(found, str) and column.number == PLAIN
+                sheet.anything(at, place, found, WRAPPED if is_prose else replace(look, align="right"))
     return row + len(policies) + 3
 
 
@@ -114,7 +120,7 @@ def _tables(
         ("Other measures of the cost [USD]", _measures(comparison, statements, money, stored, linked)),
         ("What users got, and how GPUs were used", _service(stored)),
         (
-            "As the printed table says it: the same costs, told apart from each world's luck with demand [USD]",
+            "As the printed table says it: the same costs, each world's luck with demand taken out [USD]",
             (
                 stored("Cost", money, lambda row: row.controlled_cost_usd),
                 stored("low, 95 %", money, lambda row: row.controlled_cost_low_usd),
@@ -143,7 +149,7 @@ def _costs(
     """`top` is the row of the baseline."""
     line = statements[0].layout.cash
     totals = [float(found.total[line, 0]) for found in statements]
-    base = cell(top, _COST).replace("B", "B$")
+    base = fixed(top, _COST)
 
     def difference(policy: int, row: int) -> object:
         return Computed(f"{cell(row, _COST)}-{base}", totals[policy] - totals[0]) if policy else None
@@ -213,10 +219,10 @@ def _measures(
 
 def _service(stored: _Stored) -> Sequence[_Column]:
     return (
-        stored("Comparable", PLAIN, lambda row: "yes" if row.comparable else "no"),
+        stored("Comparable", _YES_OR_NO, lambda row: "yes" if row.comparable else "no"),
         stored("Tokens served", "0.00%", lambda row: row.served_share),
         stored("Days late", "0.0", lambda row: row.days_late),
-        stored("Quality met in every world", PLAIN, lambda row: "yes" if row.quality_met else "no"),
+        stored("Quality met in every world", _YES_OR_NO, lambda row: "yes" if row.quality_met else "no"),
         stored("GPU-hours used", PERCENT, lambda row: row.utilization),
         stored("Training / (training + serving)", PERCENT, lambda row: row.training_share),
         stored("USD per million tokens", "0.0000", lambda row: row.usd_per_million_tokens),
@@ -247,7 +253,7 @@ def _draw(book: Book, sheet: Sheet, statements: Sequence[Statement], row: int) -
         }
         chart.add_series(
             {
-                "name": [sheet.name, 7 + number, 0],
+                "name": [sheet.name, _FIRST_TABLE + 2 + number, 0],
                 "categories": [name, 2, FIRST_PERIOD, 2, last],
                 "values": [name, FIRST_LINE + line, FIRST_PERIOD, FIRST_LINE + line, last],
                 "line": look,

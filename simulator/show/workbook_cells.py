@@ -122,11 +122,11 @@ class Sheet:
 
     def day(self, row: int, column: int, day: date, look: Look = TEXT) -> None:
         """A date, as one where spreadsheets can count it."""
-        if day < _FIRST_DAY:
-            self.text(row, column, day.isoformat(), look)
-        else:
+        if can_be_counted(day):
             shown = look.of(DAY) if look.number == PLAIN else look
             self.made.write_datetime(row, column, day, self.book.format(shown))
+        else:
+            self.text(row, column, day.isoformat(), look)
 
     def formula(self, row: int, column: int, formula: str, value: float, look: Look = TEXT) -> None:
         """A formula, with its value for programs that do not work it out: an empty text where there is no number."""
@@ -153,14 +153,20 @@ class Sheet:
         if lines > 1:
             self.made.set_row(row, _LINE_HEIGHT * lines)
 
-    def at(self, row: int, column: int) -> str:
-        """A cell of this sheet, as formulas of others name it."""
-        return f"'{self.name}'!{cell(row, column)}"
-
 
 def cell(row: int, column: int) -> str:
     """A cell of the same sheet, as formulas name it."""
     return str(xl_rowcol_to_cell(row, column))
+
+
+def fixed(row: int, column: int) -> str:
+    """The same, wherever the formula is copied to."""
+    return str(xl_rowcol_to_cell(row, column, row_abs=True, col_abs=True))
+
+
+def can_be_counted(day: date) -> bool:
+    """Whether spreadsheets can do sums with it."""
+    return day >= _FIRST_DAY
 
 
 def letters(column: int) -> str:
