@@ -17,6 +17,7 @@ TOOLS = {
     "pyarrow": {"study", "show"},
     "matplotlib": {"show"},
     "scipy": {"study"},
+    "streamlit": {"show"},
     "random": set(),
 }
 """Where a library may be imported; anywhere, if it is not named. Dice are numpy's, in world."""
