@@ -34,6 +34,7 @@ from simulator.study.workers import WorkerLost
 
 _LONGEST_SHOWN = 200_000
 """Letters of TOML on the page; the download has all."""
+_TOML_PIXELS = 420
 _LETTERS = ("A", "B")
 
 
@@ -115,7 +116,7 @@ def _asked(name: str, fixed: tuple[str, ...], declared: Study) -> list[WhatIf]:
             st.subheader(f"Scenario {letter}", divider="gray")
         moved = _moved(declared, f"{key}/{letter}")
         asked.append(WhatIf(name, (*fixed, *moved), tuple(policies), int(worlds), int(seed)))
-    st.button("Back to what is declared", on_click=_reset, width="stretch")
+    st.button("Back to what is declared", on_click=_reset)
     return asked
 
 
@@ -215,7 +216,7 @@ def _files(name: str, studies: Sequence[Study], place: Any) -> list[Any]:
             columns = st.columns(3)
             _download(columns[0], "Scenario (TOML)", study.text.encode(), f"{stem}.toml")
             waiting.append([column.empty() for column in columns[1:]])
-            st.code(study.text[:_LONGEST_SHOWN], language="toml")
+            st.container(height=_TOML_PIXELS).code(study.text[:_LONGEST_SHOWN], language="toml")
     return waiting
 
 
@@ -230,7 +231,7 @@ def _results(name: str, studies: Sequence[Study], found: Sequence[Comparison], w
 
 
 def _download(place: Any, label: str, data: bytes, file: str) -> None:
-    place.download_button(label, data, file, on_click="ignore", key=file, width="stretch")
+    place.download_button(label, data, file, on_click="ignore", key=file)
 
 
 def _stem(name: str, letter: str) -> str:

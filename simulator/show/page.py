@@ -26,6 +26,8 @@ _DPI = 150
 _INCHES = (7.6, 4.9)
 
 STYLE = """<style>
+.stMainBlockContainer { padding: 2.6rem 2.5rem 3rem 2.5rem; }
+@media (max-width: 640px) { .stMainBlockContainer { padding: 3rem 1rem; } }
 .ls-title { font-size: 1.7rem; font-weight: 600; line-height: 1.25; margin: 0; color: #222222; }
 .ls-question { color: #55555d; margin: .2rem 0 0 0; font-size: 1.05rem; }
 .ls-verdict { border-left: 5px solid #5790fc; background: #f2f5fb; padding: .8rem 1rem; color: #222222; }
@@ -47,8 +49,8 @@ STYLE = """<style>
 .ls-wide th, .ls-wide td { padding: .28rem .8rem .28rem 0; }
 .ls-wide td { text-align: right; border-bottom: 1px solid #dedee3; }
 .ls-wide th.ls-left, .ls-wide td.ls-left { text-align: left; }
-.ls-notes { color: #55555d; font-size: .86rem; margin: .3rem 0; }
-.ls-notes p { margin: .15rem 0; }
+.ls-notes { margin: .3rem 0; }
+.ls-notes p { margin: .15rem 0; color: #55555d; font-size: .84rem; line-height: 1.35; }
 </style>"""
 """Dark on light, every contrast above 4.5 to 1."""
 
@@ -123,28 +125,16 @@ def picture(draw: Callable[[Comparison, Axes], Axes], comparison: Comparison, ti
 def break_even(comparison: Comparison) -> str:
     """From when on each policy has spent less than the baseline, having spent more: in the mean and world by world."""
     start, baseline = comparison.scenario.start, comparison.baseline
-    caption = (
-        f"Break-even: from then on it has spent less than {baseline}, having spent more; blank where it never does."
-    )
+    caption = f"From then on it has spent less than {baseline}, having spent more; blank where it never does."
     table = plain_table("Break-even", caption, Table)
     table.add_column("Policy")
-    for header in (
-        "In the\nmean",
-        "Years from\nthe start",
-        "Part of\nworlds",
-        "Half of\nthem by",
-        "5 % to 95 %\nof them",
-    ):
+    for header in ("In the\nmean", "After\nyears", "Part of\nworlds", "5 % to 95 %\nof those worlds"):
         table.add_column(header, justify="right")
     for number, row in enumerate(break_even_rows(comparison), start=1):
         day = comparison.break_even_date(number)
-        years = "" if day is None else f"{(day - start).days / DAYS_PER_YEAR:.1f}"
-        worlds = (
-            ["", ""]
-            if row.break_even_p50 is None
-            else [f"{row.break_even_p50}", f"{row.break_even_p5} to {row.break_even_p95}"]
-        )
-        table.add_row(row.policy, "" if day is None else f"{day}", years, percent(row.share), *worlds)
+        mean = ("", "") if day is None else (f"{day}", f"{(day - start).days / DAYS_PER_YEAR:.1f}")
+        worlds = "" if row.break_even_p50 is None else f"{row.break_even_p5} to {row.break_even_p95}"
+        table.add_row(row.policy, *mean, percent(row.share), worlds)
     return table_html(table)
 
 

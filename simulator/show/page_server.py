@@ -57,14 +57,10 @@ def serve(scenario: str, settings: Sequence[str], *, port: int, opens_browser: b
 
     from simulator.study.desk import desk
 
-    crew = desk()
+    desk()  # in this thread, where workers learn which program they are part of, and before anybody waits
     if opens_browser:
         threading.Thread(target=_open, args=(port,), daemon=True).start()
-    try:
-        with contextlib.suppress(KeyboardInterrupt):
-            cli.main(["run", str(_PAGE), *_flags(port), "--", scenario, *settings], standalone_mode=False)
-    finally:
-        crew.close()
+    cli.main(["run", str(_PAGE), *_flags(port), "--", scenario, *settings], standalone_mode=False)
 
 
 def _flags(port: int) -> list[str]:

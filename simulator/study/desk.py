@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections import OrderedDict
 from collections.abc import Generator, Sequence
@@ -122,7 +123,9 @@ class Desk:
 @cache
 def desk() -> Desk:
     """The one of this process, with as many workers as there are processors, four at most."""
-    return Desk(min(os.cpu_count() or 1, _MOST_WORKERS))
+    made = Desk(min(os.cpu_count() or 1, _MOST_WORKERS))
+    atexit.register(made.close)
+    return made
 
 
 def rounds(replications: int) -> tuple[int, ...]:
