@@ -60,7 +60,8 @@ def serve(scenario: str, settings: Sequence[str], *, port: int, opens_browser: b
     desk()  # in this thread, where workers learn which program they are part of, and before anybody waits
     if opens_browser:
         threading.Thread(target=_open, args=(port,), daemon=True).start()
-    cli.main(["run", str(_PAGE), *_flags(port), "--", scenario, *settings], standalone_mode=False)
+    with contextlib.suppress(KeyboardInterrupt):  # which Streamlit catches by itself once it has started
+        cli.main(["run", str(_PAGE), *_flags(port), "--", scenario, *settings], standalone_mode=False)
 
 
 def _flags(port: int) -> list[str]:
