@@ -18,6 +18,7 @@ TOOLS = {
     "matplotlib": {"show"},
     "scipy": {"study"},
     "xlsxwriter": {"show"},
+    "streamlit": {"show"},
     "random": set(),
 }
 """Where a library may be imported; anywhere, if it is not named. Dice are numpy's, in world."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from browser import served
 
 PROJECT = Path(__file__).resolve().parent.parent
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
@@ -63,6 +65,16 @@ def test_what_would_change_the_answer_is_asked(tmp_path: Path) -> None:
     for words, few in zip(asked, (["--most-replications", "4"], [], []), strict=True):
         short = ["--set", "horizon_days=30", "--replications", "1", "--policy", "all-rent", "--policy", "all-buy"]
         assert "Results: " in run(["-m", "simulator", *words, *short, *few], tmp_path)
+
+
+def test_the_page_is_served_until_ctrl_c(tmp_path: Path) -> None:
+    pytest.importorskip("streamlit")
+    (words,) = (words for words in COMMANDS if words[0] == "app")
+    with served(*words[1:], folder=tmp_path) as (server, url):
+        assert "127.0.0.1" in url
+        server.send_signal(signal.SIGINT)
+        assert server.wait(timeout=60) == 0
+    assert f"The page is at {url} and stops with Ctrl-C." in (tmp_path / "server.log").read_text()
 
 
 @pytest.mark.parametrize("program", re.findall(r"```python\n(.*?)```", README, re.DOTALL))

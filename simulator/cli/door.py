@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import click
 
 from simulator import __version__
+from simulator.cli.app import app
 from simulator.cli.calibrate import calibrate
 from simulator.cli.catalog import catalog
 from simulator.cli.compare import compare
@@ -62,6 +63,7 @@ _COMMANDS = (
     sweep,
     calibrate,
     catalog,
+    app,
 )
 for _command in _COMMANDS:
     labspend.add_command(_command)
