@@ -15,7 +15,7 @@ from browser import HOST, OpenPage, browser, needs_browser, served, until
 from conftest import SMALL_SCENARIO, Labspend
 
 WORLDS = 6
-PICTURES = {".png", ".svg"}
+LOOKED_AT = {".png", ".svg", ".xlsx", ".html"}
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def test_what_is_downloaded_is_what_the_command_line_writes(
     again = tmp_path / "again"
     assert (folder / "small-a-summary.csv").read_bytes() == (again / "summary.csv").read_bytes()
     with zipfile.ZipFile(io.BytesIO((folder / "small-a-results.zip").read_bytes())) as held:
-        assert set(held.namelist()) == {path.name for path in again.iterdir() if path.suffix not in PICTURES}
+        assert set(held.namelist()) == {path.name for path in again.iterdir() if path.suffix not in LOOKED_AT}
         for name in set(held.namelist()) - {"manifest.json"}:
             assert held.read(name) == (again / name).read_bytes(), name
     scenario = (again / "scenario.toml").read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ _NO_DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def archive(comparison: Comparison, study_text: str, command: str) -> bytes:
-    """The files of a results folder, without pictures, as a zip: the bytes of each are those `compare` writes.
+    """The data of a results folder, without pictures and workbook, as a zip of the bytes that `compare` writes.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from simulator.study.archive import archive
 from simulator.study.experiment import compare
 from simulator.study.files import load_study
 
-PICTURES = {".png", ".svg"}
+LOOKED_AT = {".png", ".svg", ".xlsx", ".html"}
 
 
 def test_every_file_has_the_bytes_that_compare_writes(small_toml: Path, labspend: Labspend, tmp_path: Path) -> None:
@@ -26,7 +26,7 @@ def test_every_file_has_the_bytes_that_compare_writes(small_toml: Path, labspend
     assert done.returncode == 0, done.stderr
     with zipfile.ZipFile(io.BytesIO(packed)) as held:
         names = set(held.namelist())
-        assert names == {path.name for path in (tmp_path / "it").iterdir() if path.suffix not in PICTURES}
+        assert names == {path.name for path in (tmp_path / "it").iterdir() if path.suffix not in LOOKED_AT}
         for name in names - {"manifest.json"}:
             assert held.read(name) == (tmp_path / "it" / name).read_bytes(), name
         ours, theirs = json.loads(held.read("manifest.json")), json.loads((tmp_path / "it/manifest.json").read_bytes())
