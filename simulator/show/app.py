@@ -32,8 +32,8 @@ from simulator.study.store import SUMMARY
 from simulator.study.what_if import WhatIf, policies_of, scenarios_beside, worlds_offered, written_settings
 from simulator.study.workers import WorkerLost
 
-_LONGEST_SHOWN = 200_000
-"""Letters of TOML on the page; the download has all."""
+# What describes these is a comment: Streamlit would show a string.
+_LONGEST_SHOWN = 200_000  # letters of TOML on the page; the download has all
 _TOML_PIXELS = 420
 _LETTERS = ("A", "B")
 

@@ -20,8 +20,8 @@ def beside_table(rows: Sequence[BesideRow], a: Comparison) -> Table:
     """A row per policy: its cost in either scenario, and the paired difference."""
     currency = currency_of(a)
     caption = (
-        f"{worlds_said(rows[0].replications)}, seed {a.seed}: world by world with the same luck in both, plain means; "
-        "in brackets the 95 % interval of the mean difference."
+        f"{worlds_said(rows[0].replications)}, seed {a.seed}: world by world with the same luck in both; in brackets "
+        "the 95 % interval of the mean difference. Costs are estimated as in the tables below."
     )
     table = plain_table("B less A, policy by policy", Text(caption), Table)
     table.add_column("Policy")

@@ -26,8 +26,8 @@ _DPI = 150
 _INCHES = (7.6, 4.9)
 
 STYLE = """<style>
-.stMainBlockContainer { padding: 2.6rem 2.5rem 3rem 2.5rem; }
-@media (max-width: 640px) { .stMainBlockContainer { padding: 3rem 1rem; } }
+.stMainBlockContainer { padding: 4rem 2.5rem 3rem 2.5rem; }
+@media (max-width: 640px) { .stMainBlockContainer { padding: 4rem 1rem 3rem 1rem; } }
 .ls-title { font-size: 1.7rem; font-weight: 600; line-height: 1.25; margin: 0; color: #222222; }
 .ls-question { color: #55555d; margin: .2rem 0 0 0; font-size: 1.05rem; }
 .ls-verdict { border-left: 5px solid #5790fc; background: #f2f5fb; padding: .8rem 1rem; color: #222222; }

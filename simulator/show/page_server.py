@@ -53,6 +53,7 @@ def serve(scenario: str, settings: Sequence[str], *, port: int, opens_browser: b
     opens_browser
         Whether to open the page once it is there.
     """
+    os.environ["STREAMLIT_LOGGER_HIDE_WELCOME_MESSAGE"] = "true"  # older ones refuse the flag, and say their address
     from streamlit.web import cli
 
     from simulator.study.desk import desk
@@ -78,7 +79,6 @@ def _flags(port: int) -> list[str]:
         "runner.magicEnabled": "false",
         "theme.base": "light",
         "theme.primaryColor": "#2f62c9",
-        "logger.hideWelcomeMessage": "true",
         "logger.level": "error",
     }
     return [word for name, value in options.items() for word in (f"--{name}", value)]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
+
+from simulator.laws.units import FloatArray
 from simulator.study.comparison import Comparison
-from simulator.study.controls import plain, ratio_estimate
+from simulator.study.controls import plain, ratio_estimate, without_luck
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +18,7 @@ class BesideRow:
     policy: str
     replications: int
     a_usd: float
-    """Mean cumulative cost in scenario A."""
+    """Mean cumulative cost in scenario A, with total demand as control where that makes it surer."""
     b_usd: float
     difference_usd: float
     """Paired: what it costs in B less what it costs in A, in worlds of the same number."""
@@ -40,7 +43,7 @@ def side_by_side(a: Comparison, b: Comparison) -> tuple[BesideRow, ...]:
     if a.seed != b.seed:
         raise ValueError(f"seed: must be the same in both to pair worlds (got {a.seed} and {b.seed})")
     n = min(a.replications, b.replications)
-    cost_a, cost_b = (found.by_policy("cumulative_cost_usd")[:, :n] for found in (a, b))
+    cost_a, cost_b = _costs(a, n), _costs(b, n)
     rows = []
     for number, name in enumerate(a.policy_names):
         if name not in b.policy_names:
@@ -63,3 +66,9 @@ def side_by_side(a: Comparison, b: Comparison) -> tuple[BesideRow, ...]:
             )
         )
     return tuple(rows)
+
+
+def _costs(found: Comparison, n: int) -> FloatArray:
+    """Costs in the first worlds, luck in total demand taken out where its mean is known [policy, replication]."""
+    control = found.control if found.control is None else replace(found.control, values=found.control.values[:n])
+    return np.stack([without_luck(own[:n], control) for own in found.by_policy("cumulative_cost_usd")])

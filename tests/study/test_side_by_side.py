@@ -44,6 +44,21 @@ def test_the_interval_is_that_of_a_paired_t_test_over_the_worlds_both_have(small
         assert (row.difference_low_usd, row.difference_high_usd) == (pytest.approx(low), pytest.approx(high))
 
 
+def test_with_enough_worlds_costs_are_those_of_either_table_and_still_paired(small_toml: Path) -> None:
+    unsure = ("horizon_days=60", "demand.level_sigma=0.4", "demand.regime=[]")
+    a, b = (load_study(small_toml, (*unsure, f"demand.growth_per_year={growth}")) for growth in (3, 4))
+    found = [compare(study.scenario, study.policies, replications=20, seed=5) for study in (a, b)]
+    for row, in_a, in_b in zip(side_by_side(*found), *(one.summary_records() for one in found), strict=True):
+        assert in_a.cost_variance_factor < 0.1  # demand explains nearly all of the cost
+        assert row.a_usd == pytest.approx(in_a.controlled_cost_usd)
+        assert row.b_usd == pytest.approx(in_b.controlled_cost_usd)
+        assert row.difference_usd == pytest.approx(row.b_usd - row.a_usd)
+        own, other = (one.by_policy("cumulative_cost_usd")[one.policy_names.index(row.policy)] for one in found)
+        interval = ttest_rel(other, own).confidence_interval(0.95)
+        assert row.difference_high_usd - row.difference_low_usd < 0.6 * (interval.high - interval.low)
+        assert interval.low < row.difference_usd < interval.high
+
+
 def test_worlds_of_another_seed_are_no_pairs(small_toml: Path) -> None:
     study = load_study(small_toml, ("horizon_days=30",))
     a, b = (compare(study.scenario, study.policies[:1], replications=1, seed=seed) for seed in (1, 2))
