@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+import click
+
 HOST = "127.0.0.1"
 _START_SECONDS = 30.0
 _PAGE = Path(__file__).with_name("app.py")
@@ -61,7 +63,8 @@ def serve(scenario: str, settings: Sequence[str], *, port: int, opens_browser: b
     desk()  # in this thread, where workers learn which program they are part of, and before anybody waits
     if opens_browser:
         threading.Thread(target=_open, args=(port,), daemon=True).start()
-    with contextlib.suppress(KeyboardInterrupt):  # which Streamlit catches by itself once it has started
+    # Streamlit catches Ctrl-C by itself once it has started; before, its command makes Abort of it.
+    with contextlib.suppress(KeyboardInterrupt, click.Abort):
         cli.main(["run", str(_PAGE), *_flags(port), "--", scenario, *settings], standalone_mode=False)
 
 
