@@ -67,13 +67,8 @@ class Schedule:
         self._totals = np.zeros((n_rows, _ROOM + 1))
         """Before the first change, and from each on [row, change]."""
 
-    def add(self, row: int, day: int, change: float) -> None:
-        """From `day` on the level of a row will be higher by `change`."""
-        place = self._place(day)
-        self._totals[row, place + 1 : self._size + 1] += change
-
-    def add_until(self, row: int, day: int, end_day: int, change: float) -> None:
-        """From `day` until the day before `end_day` it will be."""
+    def add(self, row: int, day: int, end_day: int, change: float) -> None:
+        """From `day` until the day before `end_day` the level of a row will be higher by `change`."""
         first, end = self._place(day), self._place(end_day)
         if end_day > day:
             self._totals[row, first + 1 : end + 1] += change
@@ -100,8 +95,8 @@ class Schedule:
         Examples
         --------
         >>> gpus = Schedule()
-        >>> gpus.add(0, 30, 8.0)
-        >>> gpus.add(0, 10, 4.0)
+        >>> gpus.add(0, 30, 100, 8.0)
+        >>> gpus.add(0, 10, 100, 4.0)
         >>> gpus.at(np.array([9, 10, 40]))
         array([[ 0.,  4., 12.]])
         """

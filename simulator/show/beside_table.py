@@ -7,13 +7,19 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from simulator.show.money import Currency, money, signed, signed_percent
+from simulator.show.money import (
+    Currency,
+    change_decimals,
+    interval_said,
+    money,
+    signed_interval,
+    signed_money,
+    signed_percent,
+)
 from simulator.show.plain_table import plain_table
 from simulator.show.style import cheapest, currency_of
 from simulator.study.comparison import Comparison, worlds_said
 from simulator.study.side_by_side import BesideRow
-
-_FEW_PERCENT = 10.0
 
 
 def beside_table(rows: Sequence[BesideRow], a: Comparison) -> Table:
@@ -32,8 +38,8 @@ def beside_table(rows: Sequence[BesideRow], a: Comparison) -> Table:
             row.policy,
             money(row.a_usd, currency),
             money(row.b_usd, currency),
-            f"{_more(row.difference_usd, currency)}{_dollars(row, currency)}",
-            f"{signed_percent(row.difference_percent, _decimals(row))}{_bounds(row)}",
+            f"{signed_money(row.difference_usd, currency)}{_dollars(row, currency)}",
+            f"{signed_percent(row.difference_percent, change_decimals(row.difference_percent))}{_bounds(row)}",
         )
     return table
 
@@ -45,33 +51,23 @@ def beside_verdict(rows: Sequence[BesideRow], a: Comparison, b: Comparison) -> s
     row = next(row for row in rows if row.policy == in_a)
     if row.difference_usd == 0.0:
         return f"{same}. {in_a} costs the same in both."
-    size = f"{abs(row.difference_percent):.{_decimals(row)}f} % {'more' if row.difference_usd > 0.0 else 'less'}"
+    decimals = change_decimals(row.difference_percent)
+    size = f"{abs(row.difference_percent):.{decimals}f} % {'more' if row.difference_usd > 0.0 else 'less'}"
     if row.replications == 1:
         return f"{same}. {in_a} costs {size} in B than in A. One world gives no interval."
     low, high = row.difference_low_percent, row.difference_high_percent
     if low <= 0.0 <= high:
         return f"{same}. {in_a} costs {size} in B than in A{_bounds(row)}, in the same luck: it may be chance."
-    near, far = (f"{at:.{_decimals(row)}f}" for at in sorted((abs(low), abs(high))))
-    return f"{same}. {in_a} costs {size} in B than in A [{near}, {far}], in the same luck."
-
-
-def _decimals(row: BesideRow) -> int:
-    return 1 if abs(row.difference_percent) < _FEW_PERCENT else 0
+    return f"{same}. {in_a} costs {size} in B than in A{interval_said(low, high, decimals)}, in the same luck."
 
 
 def _bounds(row: BesideRow) -> str:
-    """The interval in percent; a single world has none."""
-    if row.replications == 1:
-        return ""
-    low, high = (signed(at, _decimals(row)) for at in (row.difference_low_percent, row.difference_high_percent))
-    return f" [{low}, {high}]"
+    """The interval in percent."""
+    decimals = change_decimals(row.difference_percent)
+    return signed_interval(row.difference_low_percent, row.difference_high_percent, decimals)
 
 
 def _dollars(row: BesideRow, currency: Currency) -> str:
     if row.replications == 1:
         return ""
-    return f" [{_more(row.difference_low_usd, currency)}, {_more(row.difference_high_usd, currency)}]"
-
-
-def _more(usd: float, currency: Currency) -> str:
-    return f"{'+' if usd > 0.0 else ''}{money(usd, currency)}"
+    return f" [{signed_money(row.difference_low_usd, currency)}, {signed_money(row.difference_high_usd, currency)}]"

@@ -10,7 +10,7 @@ from matplotlib.text import Annotation
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from simulator.laws.units import FloatArray
-from simulator.show.money import DASH, Currency, money, scaled, signed_percent
+from simulator.show.money import DASH, money, scaled, signed_money, signed_percent
 from simulator.show.style import (
     GRID,
     INK,
@@ -239,7 +239,7 @@ def _difference_said(comparison: Comparison, number: int) -> str:
     rows = comparison.summary_records()
     row, best = rows[number], cheapest(comparison)
     usd = row.controlled_difference_percent / 100.0 * rows[0].controlled_cost_usd
-    said = f"{_change(usd, currency_of(comparison))} ({difference_percent(row)})"
+    said = f"{signed_money(usd, currency_of(comparison))} ({difference_percent(row)})"
     if not row.comparable:
         return f"{said}, not comparable"
     if number == best or best == 0 or rows[best].cumulative_cost_usd <= 0.0:
@@ -274,7 +274,3 @@ def _label_ends(ax: Axes, ends: list[tuple[float, str, str]]) -> None:
                 "shrinkB": 6,
             },
         )
-
-
-def _change(usd: float, currency: Currency) -> str:
-    return f"{'+' if usd > 0.0 else ''}{money(usd, currency)}"

@@ -7,11 +7,12 @@ from statistics import NormalDist
 import numpy as np
 from matplotlib.axes import Axes
 
+from simulator.laws.units import FloatArray
 from simulator.show.style import (
     INK,
     PETROFF,
     as_dates,
-    cheapest,
+    chosen,
     count_axis,
     date_axis,
     dress,
@@ -35,9 +36,9 @@ _LOG_FROM = 20.0
 def forecasts(comparison: Comparison, ax: Axes | None = None, policy: str | None = None) -> Axes:
     """What a policy expected at its reviews, in the first world; default: the cheapest policy."""
     ax = new_axes() if ax is None else ax
-    number = cheapest(comparison) if policy is None else comparison.policy_names.index(policy)
-    scenario, chosen = comparison.scenario, comparison.policies[number]
-    seen = forecasts_seen(scenario, chosen, seed=comparison.seed, ahead_days=comparison.n_days)
+    number = chosen(comparison, policy)
+    scenario, held_by = comparison.scenario, comparison.policies[number]
+    seen = forecasts_seen(scenario, held_by, seed=comparison.seed, ahead_days=comparison.n_days)
     drawn, step = _some(seen)
     for turn, view in enumerate(drawn):
         _draw(ax, comparison, view, _REACH * step, turn)
@@ -53,7 +54,7 @@ def forecasts(comparison: Comparison, ax: Axes | None = None, policy: str | None
         f"One world: replication {seen.replication} of seed {comparison.seed}{week}. Dots: {every}, in two looks by "
         f"turns; from each the mean expected, and the band that is to hold 90 % of days.{cut} {scenario.title}."
     )
-    kind = getattr(chosen.forecast, "kind", type(chosen.forecast).__name__)
+    kind = getattr(held_by.forecast, "kind", type(held_by.forecast).__name__)
     dress(ax, f"Demand as {seen.policy} expected it (forecast: {kind}), and as it came", "user tokens per day", below)
     date_axis(ax, comparison.n_days)
     count_axis(ax)
@@ -66,11 +67,11 @@ def forecasts(comparison: Comparison, ax: Axes | None = None, policy: str | None
 def _some(seen: ForecastsSeen) -> tuple[list[View], float]:
     """Views spread over the window, so many that they can be told apart, and the days from one to the next."""
     last, step = seen.asked_tokens.size, seen.asked_tokens.size / _MOST_VIEWS
-    chosen: list[View] = []
+    found: list[View] = []
     for view in seen.views:
-        if not chosen or view.day >= chosen[0].day + len(chosen) * step:
-            chosen.append(view)
-    return chosen, last / max(len(chosen), 1)
+        if not found or view.day >= found[0].day + len(found) * step:
+            found.append(view)
+    return found, last / max(len(found), 1)
 
 
 def _draw(ax: Axes, comparison: Comparison, view: View, reach: float, turn: int) -> None:
@@ -86,7 +87,7 @@ def _draw(ax: Axes, comparison: Comparison, view: View, reach: float, turn: int)
     ax.plot(dates[:1], mean[:1], "o", color=colour, markersize=7, markerfacecolor="white", zorder=5)
 
 
-def _limit(ax: Axes, asked: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> str:
+def _limit(ax: Axes, asked: FloatArray) -> str:
     """The axis around what was asked: a band that would flatten it is cut, and that is said."""
     low, high = float(asked.min()), float(asked.max())
     is_log = low > 0.0 and high > _LOG_FROM * low

@@ -154,7 +154,7 @@ def write_orders(book: Book, comparison: Comparison) -> None:
     headers = ("Policy", "Date", "Accelerator", "Tenure", "GPUs asked", "GPUs agreed", "From", "To", "Days")
     sheet.headers(0, (*headers, "Price [USD]", "Reason", "What was seen"), (4, 5, 8, 9))
     orders = comparison.orders_of_first_world()
-    row = 0
+    money, row = TEXT.of(money_number(float(orders["usd"].abs().max()))), 0
     for row, found in enumerate(orders.itertuples(index=False), start=1):
         sheet.text(row, 0, found.policy)
         sheet.text(row, 2, found.accelerator)
@@ -164,7 +164,7 @@ def write_orders(book: Book, comparison: Comparison) -> None:
         for column, day in ((1, found.date), (6, found.first_date), (7, found.end_date)):
             if not pd.isna(day):
                 sheet.day(row, column, day.date())
-        sheet.number(row, 9, found.usd, TEXT.of(money_number(float(orders["usd"].abs().max()))))
+        sheet.number(row, 9, found.usd, money)
         sheet.text(row, 10, found.reason)
         sheet.text(row, 11, found.seen)
     if row:

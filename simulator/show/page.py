@@ -8,7 +8,6 @@ import shlex
 from collections.abc import Callable, Sequence
 from html import escape
 
-import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from rich.table import Table
@@ -113,8 +112,7 @@ def picture(draw: Callable[[Comparison, Axes], Axes], comparison: Comparison, ti
     ax.set_xlabel("")
     ax.set_title(title, loc="left", fontsize=TITLE, color=INK, parse_math=False)
     png = io.BytesIO()
-    with matplotlib.rc_context({"hatch.linewidth": 0.6}):
-        figure.savefig(png, format="png", dpi=_DPI)
+    figure.savefig(png, format="png", dpi=_DPI)
     data = base64.b64encode(png.getvalue()).decode()
     return (
         f'<figure class="ls-picture"><img alt="{escape(told)}" src="data:image/png;base64,{data}">'

@@ -140,9 +140,7 @@ PICTURES: tuple[Picture, ...] = (
             "Bars of economic cost over time for training, research, serving and idle GPUs, a panel for each "
             f"{_policies(found)}."
         ),
-        lambda found: by_policy(
-            found, spend_by_use, "Economic cost by use", USE_LABELS, f"{USE_SAID} {money_caption(found)}"
-        ),
+        _spend_by_use,
     ),
     Picture(
         "fleet",

@@ -42,8 +42,7 @@ def price_path(
         ax.fill_between(dates, path[0], path[-1], color=look.colour, alpha=0.12, linewidth=0)
         marker = "o" if is_short(bands.days.size) else ""
         ax.plot(dates, path[_MEDIAN], color=look.colour, linestyle=look.dash, linewidth=2.0, marker=marker, label=name)
-    said = f"Line: median; band: 90 % of {worlds_said(bands.worlds)}. {money_caption(comparison)}"
-    dress(ax, title, f"{currency.code} per {per}", said)
+    dress(ax, title, f"{currency.code} per {per}", _said(comparison, bands))
     date_axis(ax, comparison.n_days)
     ax.set_ylim(bottom=0.0)
     ax.margins(x=0.01)
@@ -62,12 +61,13 @@ def price_paths(comparison: Comparison) -> Figure:
         dress(ax, title, ax.get_ylabel(), size=0.9)
         ax.set_xlabel("")
         date_axis(ax, comparison.n_days, most_ticks=5)
-    said = (
-        "Prices of GPUs as drawn, less the scenario's negotiated discount. "
-        f"Line: median; band: 90 % of {worlds_said(bands.worlds)}. {money_caption(comparison)}"
-    )
+    said = f"Prices of GPUs as drawn, less the scenario's negotiated discount. {_said(comparison, bands)}"
     share_legend(figure, panels, bands.kinds, said)
     return figure
+
+
+def _said(comparison: Comparison, bands: PriceBands) -> str:
+    return f"Line: median; band: 90 % of {worlds_said(bands.worlds)}. {money_caption(comparison)}"
 
 
 def _offered(bands: PriceBands) -> Iterator[tuple[FloatArray, str, str]]:

@@ -12,7 +12,7 @@ from simulator.lab.accounts import Account, Use
 from simulator.laws.units import DAYS_PER_MONTH, FloatArray, IntArray
 from simulator.show.style import (
     as_dates,
-    cheapest,
+    chosen,
     currency_of,
     date_axis,
     dress,
@@ -39,7 +39,7 @@ USE_SAID = "GPU-hours are charged their loss of value; models still to be used u
 
 def spend_by_account(comparison: Comparison, ax: Axes | None = None, policy: str | None = None) -> Axes:
     """Money spent by month or quarter, stacked by account, mean over worlds; default: the cheapest policy."""
-    number = cheapest(comparison) if policy is None else comparison.policy_names.index(policy)
+    number = chosen(comparison, policy)
     by_account = comparison.days.cash_usd[number]
     parts = [by_account[list(accounts)].sum(axis=0) for _, accounts in _SPEND]
     return _stack(comparison, number, (SPEND_LABELS, parts), "spend by account", "", ax)
@@ -47,7 +47,7 @@ def spend_by_account(comparison: Comparison, ax: Axes | None = None, policy: str
 
 def spend_by_use(comparison: Comparison, ax: Axes | None = None, policy: str | None = None) -> Axes:
     """Economic cost by month or quarter, stacked by use, mean over worlds; default: the cheapest policy."""
-    number = cheapest(comparison) if policy is None else comparison.policy_names.index(policy)
+    number = chosen(comparison, policy)
     parts = list(comparison.days.economic_usd[number])
     return _stack(comparison, number, (USE_LABELS, parts), "economic cost by use", f"{USE_SAID} ", ax)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,6 +37,8 @@ FIRST_LINE = 6
 """Below the title, a note, the periods, their first and last day, and how many days they have."""
 _MONTHS_A_PAGE = 6
 _LABEL_WIDTH = 42.0
+_Formulas = Callable[[int], Sequence[str]]
+"""Of a row, by period; empty ones where there are numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ def _write_days(sheet: Sheet, first_days: Sequence[date], day_counts: Sequence[s
             sheet.number(5, column, days, NOTE)
 
 
-def _write_lines(sheet: Sheet, found: Statement, values: FloatArray, amounts: Any) -> None:
+def _write_lines(sheet: Sheet, found: Statement, values: FloatArray, amounts: _Formulas) -> None:
     """Every line: numbers where `amounts` of its row has no formulas for them."""
     n_periods, money = values.shape[1], money_number(found.largest_usd)
     first, last = FIRST_PERIOD, FIRST_PERIOD + n_periods - 1

@@ -212,6 +212,11 @@ def cheapest(comparison: Comparison) -> int:
     return min(comparable, key=lambda at: rows[at].controlled_cost_usd)
 
 
+def chosen(comparison: Comparison, policy: str | None) -> int:
+    """The number of a policy; of the cheapest if none is named."""
+    return cheapest(comparison) if policy is None else comparison.policy_names.index(policy)
+
+
 def caption(comparison: Comparison) -> str:
     """Which study a picture shows."""
     count = comparison.replications

@@ -13,12 +13,21 @@ from rich.table import Table
 from rich.text import Text
 
 from simulator.laws.units import DAYS_PER_YEAR
-from simulator.show.money import Currency, money, percent, scaled, signed, signed_percent
+from simulator.show.money import (
+    Currency,
+    change_decimals,
+    interval_said,
+    money,
+    percent,
+    scaled,
+    signed,
+    signed_interval,
+    signed_percent,
+)
 from simulator.show.plain_table import plain_table
 from simulator.study.comparison import TIE, Comparison, SummaryRow, worlds_said
 
 _UNLIMITED = 10_000
-_SMALL_PERCENT = 10.0
 _TIE_PERCENT = 100.0 * TIE
 _FITTED_TOKENS_PER_PARAMETER = 1000.0
 """Beyond this the loss law is far from the runs it was fitted on."""
@@ -119,7 +128,7 @@ def verdict(comparison: Comparison) -> str:
         alone = "it is the only policy" if len(rows) == 1 else "none gives equal quality and service"
         return f"Nothing to compare {base.policy} with: {alone}."
     best = min(rivals, key=lambda row: row.controlled_cost_usd)
-    size = f"{abs(best.controlled_difference_percent):.{_decimals(best.controlled_difference_percent)}f} %"
+    size = f"{abs(best.controlled_difference_percent):.{change_decimals(best.controlled_difference_percent)}f} %"
     change = f"{size} {'less' if best.controlled_difference_percent < 0.0 else 'more'}"
     interval = _interval(best)
     if _is_tie(best):
@@ -146,7 +155,7 @@ def _runner_up(comparison: Comparison, rows: Sequence[SummaryRow], best: Summary
     second = min(others, key=lambda row: row.controlled_cost_usd)
     gap = comparison.controlled_percent(rows.index(second), rows.index(best))
     change, low, high = gap.mean, gap.low, gap.high
-    decimals = _decimals(change)
+    decimals = change_decimals(change)
     if max(abs(change), abs(low), abs(high)) < _TIE_PERCENT:
         return f" Next is {second.policy}, with no difference worth naming."
     bounds = f"[{signed(low, decimals)}, {signed(high, decimals)}]"
@@ -169,22 +178,14 @@ def _cost(row: SummaryRow, currency: Currency) -> str:
 
 def _difference(row: SummaryRow) -> str:
     """The paired difference in percent, with its interval if it has one."""
-    decimals, bounds = _decimals(row.controlled_difference_percent), ""
-    if math.isfinite(row.controlled_difference_low_percent):
-        low = signed(row.controlled_difference_low_percent, decimals)
-        high = signed(row.controlled_difference_high_percent, decimals)
-        bounds = f" [{low}, {high}]"
-    return difference_percent(row) + bounds
+    low, high = row.controlled_difference_low_percent, row.controlled_difference_high_percent
+    decimals = change_decimals(row.controlled_difference_percent)
+    return difference_percent(row) + signed_interval(low, high, decimals)
 
 
 def difference_percent(row: SummaryRow) -> str:
     """The mean paired difference in percent, with total demand as control where that makes it surer."""
-    return signed_percent(row.controlled_difference_percent, _decimals(row.controlled_difference_percent))
-
-
-def _decimals(change_percent: float) -> int:
-    """Small differences deserve a decimal."""
-    return 1 if abs(change_percent) < _SMALL_PERCENT else 0
+    return signed_percent(row.controlled_difference_percent, change_decimals(row.controlled_difference_percent))
 
 
 def _colour(row: SummaryRow) -> str:
@@ -210,13 +211,7 @@ def _is_tie(row: SummaryRow) -> bool:
 
 def _interval(row: SummaryRow) -> str:
     low, high = row.controlled_difference_low_percent, row.controlled_difference_high_percent
-    decimals = _decimals(row.controlled_difference_percent)
-    if not math.isfinite(low):
-        return ""
-    if low < 0.0 < high:
-        return f" [{signed(low, decimals)}, {signed(high, decimals)}]"
-    near, far = sorted((abs(low), abs(high)))
-    return f" [{near:.{decimals}f}, {far:.{decimals}f}]"
+    return interval_said(low, high, change_decimals(row.controlled_difference_percent))
 
 
 def _caption(comparison: Comparison, rows: Sequence[SummaryRow]) -> Text:

@@ -16,7 +16,7 @@ from simulator.show.style import (
     PETROFF,
     as_dates,
     caption,
-    cheapest,
+    chosen,
     count_axis,
     date_axis,
     dress,
@@ -45,7 +45,7 @@ def fleet(comparison: Comparison, ax: Axes | None = None, policy: str | None = N
     Rented ones are their average over the day. Default: the cheapest policy.
     """
     ax = new_axes() if ax is None else ax
-    number = cheapest(comparison) if policy is None else comparison.policy_names.index(policy)
+    number = chosen(comparison, policy)
     gpus = comparison.days.gpus[number] / comparison.replications
     dates, step = _edges(_blocks_start(comparison.dates))
     parts = ax.stackplot(dates, [_drawn(block_means(row)) for row in gpus], labels=TENURE_LABELS, step=step)

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from simulator.lab.accounts import Account, Use
 from simulator.lab.orders import Tenure
 from simulator.laws.units import FloatArray
 from simulator.study.commitments import CommitmentRow
@@ -21,7 +20,7 @@ from simulator.study.daily import QUANTILES, DailySums
 from simulator.study.equal_service import worlds_said as worlds_said
 from simulator.study.fleet_statement import FleetRow, fleet_rows
 from simulator.study.frames import CASH_COLUMNS, HOURS_COLUMNS, frame, replications_frame
-from simulator.study.months import MONTH_COLUMNS
+from simulator.study.months import ACCOUNT_COLUMNS, MONTH_COLUMNS, USE_COLUMNS
 from simulator.study.paired import ROUNDING, chances, regrets
 from simulator.study.paired import TIE as TIE
 from simulator.study.paired import worst_mean as worst_mean
@@ -301,7 +300,7 @@ class Comparison(Runs):
             "owned_mw": days.owned_mw[number] / worlds,
             "used_gpus": days.used_gpus[number] / worlds,
             "unserved_gpus": days.unserved_gpus[number] / worlds,
-            **{f"{account.name.lower()}_usd": days.cash_usd[number, account] / worlds for account in Account},
-            **{f"{use.name.lower()}_usd": days.economic_usd[number, use] / worlds for use in Use},
+            **dict(zip(ACCOUNT_COLUMNS, days.cash_usd[number] / worlds, strict=True)),
+            **dict(zip(USE_COLUMNS, days.economic_usd[number] / worlds, strict=True)),
         }
         return pd.DataFrame(columns)
