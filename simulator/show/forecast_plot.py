@@ -46,7 +46,7 @@ def forecasts(comparison: Comparison, ax: Axes | None = None, policy: str | None
     asked = block_means(seen.asked_tokens)
     middles = as_dates(comparison.dates[: asked.size * days : days]) + (days - 1) / 2.0
     marker = "o" if is_short(comparison.n_days) else ""
-    ax.plot(middles, asked, color=INK, linewidth=1.8, marker=marker, markersize=4, label="asked", zorder=4)
+    ax.plot(middles, asked, color=INK, linewidth=1.8, marker=marker, markersize=4, label="asked", zorder=2.5)
     every = "each review" if len(drawn) == len(seen.views) else f"{len(drawn)} of {len(seen.views)} reviews"
     week = ", averages by week" if days > 1 else ""
     cut = _limit(ax, asked)

@@ -218,13 +218,13 @@ def save_plots(comparison: Comparison, folder: str | Path) -> list[Path]:
 def save_figures(figures: Iterable[tuple[str, Figure]], folder: Path) -> list[Path]:
     """Write named pictures as PNG and SVG, the same bytes for the same pictures."""
     written = []
-    with matplotlib.rc_context({"svg.hashsalt": "labspend", "hatch.linewidth": 0.6}):
-        for name, figure in figures:
-            for path, metadata in (
-                (folder / f"{name}.png", {"Software": "labspend"}),
-                (folder / f"{name}.svg", {"Date": None}),
-            ):
+    for name, figure in figures:
+        for path, metadata in (
+            (folder / f"{name}.png", {"Software": "labspend"}),
+            (folder / f"{name}.svg", {"Date": None}),
+        ):
+            with matplotlib.rc_context({"svg.hashsalt": "labspend"}):
                 figure.savefig(path, dpi=_DPI, metadata=metadata)
-                figure.set_layout_engine("none")  # what has found its place for the one stays there for the other
-                written.append(path)
+            figure.set_layout_engine("none")  # what has found its place for the one stays there for the other
+            written.append(path)
     return written

@@ -174,8 +174,7 @@ def test_pictures_are_written_and_stable(tmp_path: Path) -> None:
     assert min(path.stat().st_size for path in one) > 10_000
     again = tmp_path / "again"
     again.mkdir()
-    some = ((picture.name, picture.draw(found)) for picture in PICTURES[::3])
-    for path in save_figures(some, again):
+    for path in save_figures([(picture.name, picture.draw(found)) for picture in PICTURES[::3]], again):
         assert path.read_bytes() == (tmp_path / path.name).read_bytes()
 
 
