@@ -144,14 +144,21 @@ def money_axis(ax: Axes, currency: Currency = DOLLARS) -> None:
         ax.yaxis.set_major_locator(_RoundIn(currency, 6))
         return
     low, high = ax.get_ylim()
-    steps = (1.0, 2.0, 5.0) if high < _FEW_DECADES * low else (1.0,)
-    ax.yaxis.set_major_locator(_LogRoundIn(currency, steps))
+    ax.yaxis.set_major_locator(_LogRoundIn(currency, _log_steps(low, high)))
     ax.yaxis.set_minor_locator(NullLocator())
 
 
 def count_axis(ax: Axes) -> None:
-    """Counts as people say them."""
+    """Counts as people say them, round ones where the axis is logarithmic."""
+    if ax.get_yscale() == "log":
+        low, high = ax.get_ylim()
+        ax.yaxis.set_major_locator(LogLocator(subs=_log_steps(low, high)))
+        ax.yaxis.set_minor_locator(NullLocator())
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: count_tick(value)))
+
+
+def _log_steps(low: float, high: float) -> tuple[float, ...]:
+    return (1.0, 2.0, 5.0) if high < _FEW_DECADES * low else (1.0,)
 
 
 def as_dates(days: npt.NDArray[np.datetime64]) -> FloatArray:

@@ -272,6 +272,8 @@ class Comparison(Runs):
             "served_tokens": days.served_tokens[number] / worlds,
             **{f"{tenure.value}_gpus": days.gpus[number, at] / worlds for at, tenure in enumerate(Tenure)},
             "owned_mw": days.owned_mw[number] / worlds,
+            "used_gpus": days.used_gpus[number] / worlds,
+            "unserved_gpus": days.unserved_gpus[number] / worlds,
             **{f"{account.name.lower()}_usd": days.cash_usd[number, account] / worlds for account in Account},
             **{f"{use.name.lower()}_usd": days.economic_usd[number, use] / worlds for use in Use},
         }

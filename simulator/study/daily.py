@@ -18,8 +18,8 @@ from simulator.study.summary import Float32Array, RunDays
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _MOST_POINTS = 500
-_N_SERIES = len(Account) + len(Use) + len(Tenure) + 2
-"""Of each policy: the two money tables, GPUs, power, and cash since the start."""
+_N_SERIES = len(Account) + len(Use) + len(Tenure) + 4
+"""Of each policy: the two money tables, GPUs, power, need, and cash since the start."""
 
 
 def quantile_days(n_days: int) -> IntArray:
@@ -62,6 +62,10 @@ class DailySums:
     """Sum over replications [policy, tenure, day]."""
     owned_mw: FloatArray
     """Sum over replications [policy, day]."""
+    used_gpus: FloatArray
+    """With work; sum over replications [policy, day]."""
+    unserved_gpus: FloatArray
+    """That tokens refused would have kept busy; sum over replications [policy, day]."""
     served_tokens: FloatArray
     """Sum over replications [policy, day]."""
 
@@ -101,8 +105,8 @@ class DayTally:
         n_policies, n_days = self.n_policies, self.n_days
         series = self._series.total(n_policies * _N_SERIES).reshape(n_policies, _N_SERIES, n_days)
         tokens = self._tokens.total(n_policies + 1)
-        cash, economic, gpus, megawatts, spent = np.split(
-            series, np.cumsum([len(Account), len(Use), len(Tenure), 1]), axis=1
+        cash, economic, gpus, megawatts, used, unserved, spent = np.split(
+            series, np.cumsum([len(Account), len(Use), len(Tenure), 1, 1, 1]), axis=1
         )
         return DailySums(
             self._points,
@@ -114,6 +118,8 @@ class DayTally:
             economic,
             gpus,
             megawatts[:, 0],
+            used[:, 0],
+            unserved[:, 0],
             tokens[:-1],
         )
 
@@ -151,4 +157,5 @@ class DayTally:
 
 
 def _rows(days: RunDays) -> list[Float32Array]:
-    return [*days.cash_usd, *days.economic_usd, *days.gpus, days.owned_mw, days.cumulative_cash_usd]
+    need = days.used_gpus, days.unserved_gpus
+    return [*days.cash_usd, *days.economic_usd, *days.gpus, days.owned_mw, *need, days.cumulative_cash_usd]

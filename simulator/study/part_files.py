@@ -132,6 +132,8 @@ def _paths_table(policies: Sequence[str], lived: Paths) -> pa.Table:
                     "served_tokens": days.served_tokens,
                     **{f"{tenure.value}_gpus": days.gpus[at] for at, tenure in enumerate(Tenure)},
                     "owned_mw": days.owned_mw,
+                    "used_gpus": days.used_gpus,
+                    "unserved_gpus": days.unserved_gpus,
                     **{f"{account.name.lower()}_usd": days.cash_usd[account] for account in Account},
                     **{f"{use.name.lower()}_usd": days.economic_usd[use] for use in Use},
                 }

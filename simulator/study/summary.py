@@ -96,6 +96,11 @@ class RunDays:
     """Held, or rented on average over the day [tenure, day]."""
     owned_mw: Float32Array
     """Power that must be there for owned GPUs: rated server draw x PUE [day]."""
+    used_gpus: Float32Array
+    """GPUs with work, on average over the day [day]."""
+    unserved_gpus: Float32Array
+    """What the tokens refused would have kept busy, at the served ones' tokens per GPU-hour of that day; 0 where
+    none was served on GPUs [day]."""
     served_tokens: Float32Array
     """[day]"""
     cumulative_cash_usd: Float32Array
@@ -150,6 +155,7 @@ def record(run: Run) -> RunRecord:
         run.books.economic_usd.T.astype(np.float32),
         gpus.astype(np.float32),
         megawatts.astype(np.float32),
+        *_need(run),
         run.used.served_tokens.astype(np.float32),
         np.cumsum(moved).astype(np.float32),
     )
@@ -214,6 +220,23 @@ def _gpus(used: Dispatch) -> FloatArray:
         Tenure.SPOT: (used.research_spot_hours + used.serving_spot_hours) / HOURS_PER_DAY,
     }
     return np.stack([by_tenure[tenure] for tenure in Tenure])
+
+
+def _need(run: Run) -> tuple[Float32Array, Float32Array]:
+    """GPUs with work, and those that would have been needed for what was refused [day]."""
+    used, batch = run.used, run.world.scenario.demand.batch
+    serving = used.serving_sunk_hours.sum(axis=0) + used.serving_spot_hours + used.serving_rented_hours
+    training = (used.training_sunk_hours + used.training_rented_hours).sum(axis=0)
+    research = used.research_sunk_hours.sum(axis=0) + used.research_spot_hours + used.research_rented_hours
+    on_gpus, refused = used.served_tokens - used.bought_tokens, used.asked_tokens - used.served_tokens
+    if batch.share > 0.0:  # tokens that wait are served on other days of their block, which is not to refuse them
+        first = np.arange(0, refused.size, batch.patience_days)
+        length = np.diff(first, append=refused.size)
+        refused = np.repeat(np.add.reduceat(refused, first) / length, length)
+    refused = np.where(refused > _NOTHING * used.asked_tokens, refused, 0.0)
+    unserved = serving * np.divide(refused, on_gpus, out=np.zeros_like(refused), where=on_gpus > 0.0)
+    busy = serving + training + research
+    return (busy / HOURS_PER_DAY).astype(np.float32), (unserved / HOURS_PER_DAY).astype(np.float32)
 
 
 def _owned_mw(run: Run) -> FloatArray:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from small_study import BUY, RENT, growing_lab
+from small_study import BUY, CAPPED, RENT, growing_lab
 
 from simulator.lab.lab import simulate
 from simulator.lab.orders import Tenure
@@ -10,6 +10,7 @@ from simulator.study.comparison import Comparison
 from simulator.study.daily import QUANTILES, quantile_days
 from simulator.study.experiment import compare
 from simulator.study.summary import break_even_day
+from simulator.world.batch import BatchInputs
 
 WORLDS, DAYS = 6, 620
 
@@ -44,6 +45,32 @@ def test_days_are_those_of_runs_lived_one_by_one(comparison: Comparison) -> None
     weeks = asked[:, : DAYS // 7 * 7].reshape(WORLDS, -1, 7).mean(axis=-1)
     np.testing.assert_allclose(days.asked_quantiles_tokens, np.quantile(weeks, QUANTILES, axis=0), rtol=0.005)
     np.testing.assert_allclose(days.asked_tokens / WORLDS, asked.mean(axis=0), rtol=1e-6)
+
+
+def test_need_is_the_same_whether_it_is_met_or_not() -> None:
+    """Who may rent few GPUs uses and lacks, together, what one who may rent all uses, but for a spare replica."""
+    days = compare(growing_lab(200), (RENT, CAPPED), replications=3).days
+    np.testing.assert_array_equal(days.unserved_gpus[0], 0.0)
+    assert days.unserved_gpus[1].max() > 0.2 * days.used_gpus[0].max()
+    np.testing.assert_allclose(days.used_gpus[1] + days.unserved_gpus[1], days.used_gpus[0], rtol=1e-3)
+
+
+def test_gpus_in_use_are_the_hours_used(comparison: Comparison) -> None:
+    for number in range(2):
+        used = comparison.fleet_table.groupby("policy", sort=False)["gpu_hours_used"].sum().iloc[number]
+        assert 24.0 * comparison.days.used_gpus[number].sum() / WORLDS == pytest.approx(used, rel=1e-5)
+
+
+def test_tokens_that_wait_for_another_day_are_not_lacking() -> None:
+    """All of demand may wait a week, and is served in it: nothing is refused, whichever day it is served on."""
+    lab = growing_lab(70)
+    patient = lab.model_copy(
+        update={"demand": lab.demand.model_copy(update={"batch": BatchInputs(share=0.5, patience_days=7)})}
+    )
+    found = compare(patient, (BUY,), replications=2)
+    assert found.by_policy("served_share").min() == pytest.approx(1.0)
+    assert not np.array_equal(found.days.served_tokens[0], found.days.asked_tokens)
+    assert found.days.unserved_gpus.max() == 0.0
 
 
 def test_daily_parquet_has_quantiles_on_those_days_alone(comparison: Comparison) -> None:
