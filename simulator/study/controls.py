@@ -115,12 +115,17 @@ def regression(values: FloatArray, control: Control | None) -> Estimate:
     return Estimate(centre, centre - off, centre + off, variance / scatter if scatter > 0.0 else 1.0)
 
 
+def worth_using(values: FloatArray, control: Control | None) -> Control | None:
+    """The control, if it explains a fifth of the scatter of these values or more."""
+    if control is None or values.size < LEAST_WORLDS or not values.std() > 0.0 or not control.values.std() > 0.0:
+        return None
+    explained = float(np.corrcoef(values, control.values)[0, 1]) ** 2
+    return control if explained >= _WORTH else None
+
+
 def estimate(values: FloatArray, control: Control | None) -> Estimate:
     """The regression estimate where the control explains a fifth of the scatter or more, else the plain mean."""
-    if control is None or values.size < LEAST_WORLDS or not values.std() > 0.0 or not control.values.std() > 0.0:
-        return plain(values)
-    explained = float(np.corrcoef(values, control.values)[0, 1]) ** 2
-    return regression(values, control) if explained >= _WORTH else plain(values)
+    return regression(values, worth_using(values, control))
 
 
 def ratio_estimate(values: FloatArray, base: FloatArray, of: Callable[[FloatArray], Estimate] = plain) -> Estimate:
