@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import click
 
 from simulator import __version__
+from simulator.cli.backtest import backtest
 from simulator.cli.calibrate import calibrate
 from simulator.cli.catalog import catalog
 from simulator.cli.compare import compare
@@ -61,6 +62,7 @@ _COMMANDS = (
     thresholds,
     sweep,
     calibrate,
+    backtest,
     catalog,
 )
 for _command in _COMMANDS:
