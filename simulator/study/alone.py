@@ -30,14 +30,16 @@ def demand_paths(demand: DemandInputs, start: date, n_days: int, worlds: int, se
     quote = Quote(accelerator="H100", on_demand_usd_per_gpu_hour=1.0, source="placeholder")
     scenario = _scenario(demand, MarketInputs(quote=(quote,)), start, n_days)
     lived = scenario.calendar.lived
-    return np.array([realize(scenario, seed, world).demand_tokens[lived] for world in range(worlds)])
+    with np.errstate(over="ignore", invalid="ignore"):  # what leaves the range of numbers is the caller's to tell
+        return np.array([realize(scenario, seed, world).demand_tokens[lived] for world in range(worlds)])
 
 
 def rent_paths(market: MarketInputs, start: date, n_days: int, worlds: int, seed: int) -> FloatArray:
     """On-demand rent of the first kind quoted, which is known on the first day [world, day] [USD/GPU-hour]."""
     scenario = _scenario(DemandInputs(tokens_per_day=1.0), market, start, n_days)
     lived = scenario.calendar.lived
-    return np.array([realize(scenario, seed, world).prices.rent_path(0, lived) for world in range(worlds)])
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.array([realize(scenario, seed, world).prices.rent_path(0, lived) for world in range(worlds)])
 
 
 def _scenario(demand: DemandInputs, market: MarketInputs, start: date, n_days: int) -> Scenario:

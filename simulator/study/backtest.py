@@ -14,8 +14,13 @@ import numpy as np
 from simulator.laws.units import FloatArray
 from simulator.study.alone import QUANTILES
 from simulator.study.csv_rows import TraceError
+from simulator.world.scenario import MOST_DAYS
 
 POINTS, BAND = "backtest.csv", "band.csv"
+MOST_LOG_GROWTH = log(1e15)
+"""A year, up or down: no fit is carried on beyond it."""
+_LEAST, _MOST = 1e-9, 1e24
+"""What a value may be; anything else is a slip of the pen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,19 +142,34 @@ def cut_record(name: str, what: str, days: Sequence[date], values: Sequence[floa
     Raises
     ------
     TraceError
-        If fewer than `least` values are known by then, or none comes after.
+        If fewer than `least` values are known by then, or none comes after; if values or days are beyond all reason.
     """
+    for day, value in zip(days, values, strict=True):
+        if not _LEAST <= value <= _MOST:
+            raise TraceError(f"{name}: {day}: must be from {_LEAST:g} to {_MOST:g} (got {value:g})")
     n = sum(day <= until for day in days)
     if n < least:
         known = f"{days[0]} to {days[-1]}, {len(days)} values"
         raise TraceError(f"{name}: --until {until}: leaves {n} values to fit, it takes {least} (the record: {known})")
     if n == len(days):
         raise TraceError(f"{name}: --until {until}: leaves nothing to score: the record ends on {days[-1]}")
+    if (days[-1] - days[n - 1]).days >= MOST_DAYS:
+        raise TraceError(f"{name}: goes on until {days[-1]}, more than {MOST_DAYS} days after {days[n - 1]}")
     return Record(name, what, tuple(days[:n]), tuple(values[:n]), tuple(days[n:]), tuple(values[n:]))
 
 
 def scored(record: Record, fitted: tuple[str, ...], first_day: date, paths: FloatArray) -> Backtest:
-    """Score the held-out values of a record on simulated paths that begin on a day [world, day]."""
+    """Score the held-out values of a record on simulated paths that begin on a day [world, day].
+
+    Raises
+    ------
+    TraceError
+        If the paths leave the range of numbers: what is known moves too much to be carried on.
+    """
+    if not np.isfinite(paths).all() or not (paths > 0.0).all():
+        raise TraceError(
+            f"{record.name}: moves too much up to {record.cut} to be carried on to {record.held_out_days[-1]}"
+        )
     band: FloatArray = np.quantile(paths, QUANTILES, axis=0)
 
     def point(day: date, value: float) -> ScoredPoint:

@@ -14,7 +14,7 @@ import numpy as np
 
 from simulator.laws.units import DAYS_PER_WEEK, DAYS_PER_YEAR, FloatArray
 from simulator.study.alone import WORLDS, demand_paths, rent_paths, worlds_for
-from simulator.study.backtest import Backtest, Record, cut_record, scored
+from simulator.study.backtest import MOST_LOG_GROWTH, Backtest, Record, cut_record, scored
 from simulator.study.calibrate import LEAST_DAYS, calibrate
 from simulator.study.csv_rows import TraceError
 from simulator.study.demand_block import fitted_demand
@@ -125,6 +125,7 @@ def fitted_market(record: Record) -> tuple[MarketInputs, tuple[str, ...]]:
     fit = fit_logs(logs, np.column_stack([np.ones(weeks.size), weeks]))
     per_year = DAYS_PER_YEAR / DAYS_PER_WEEK
     drift = fit.estimate(np.array([0.0, 1.0]))
+    _check_growth(record, drift.value * per_year)
     slope, error = drift.value * per_year, _finite(drift.standard_error) * per_year
     persistence, sigma = fit.noise.ar1_corrected.value, fit.noise.sd_corrected.value
     half_life = max(DAYS_PER_WEEK * log(0.5) / log(persistence), 1.0) if persistence > 0.0 else 1.0
@@ -146,9 +147,10 @@ def fitted_market(record: Record) -> tuple[MarketInputs, tuple[str, ...]]:
 
 def _reports(record: Record, worlds: int, seed: int) -> Backtest:
     growth, error, walk = fitted_walk(record.known_days, record.known)
+    _check_growth(record, growth)
     demand = DemandInputs(
         tokens_per_day=record.known[-1],
-        growth_per_year=exp(min(growth, log(1e15))),
+        growth_per_year=exp(growth),
         growth_sigma=error,
         walk_sigma=walk,
         noise_has="median_one",
@@ -160,6 +162,13 @@ def _reports(record: Record, worlds: int, seed: int) -> Backtest:
         f"a random walk, sd of the log {walk:.2f} after a year",
     )
     return scored(record, fitted, record.cut, paths)
+
+
+def _check_growth(record: Record, log_growth: float) -> None:
+    if abs(log_growth) > MOST_LOG_GROWTH:
+        raise TraceError(
+            f"{record.name}: changes up to {record.cut} by more than a factor of 1e15 a year: is a day wrong?"
+        )
 
 
 def _weekly(record: Record) -> FloatArray:

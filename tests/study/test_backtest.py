@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
@@ -142,3 +143,28 @@ def test_a_price_known_for_a_few_weeks_is_refused() -> None:
     days = days_from(FIRST, 4, 10)
     with pytest.raises(TraceError, match="30 days are too few to fit a price to, it takes 26 weeks"):
         fitted_market(Record("x.csv", "USD", tuple(days), (1.0,) * 4, (), ()))
+
+
+@pytest.mark.parametrize(
+    ("values", "step", "said"),
+    [
+        ([1e9, 1e9, 1e300, 1e9], 30, "must be from 1e-09 to 1e+24"),
+        ([1.0, 1e9, 1e18, 1e18], 1, "by more than a factor of 1e15 a year: is a day wrong"),
+        ([1e9, 1e23, 1e9, 1e9], 180, "moves too much up to 2025-12-27 to be carried on"),
+        ([1e9, 1e9, 1e9, 1e9], 40_000, "more than 36525 days after"),
+    ],
+)
+def test_wild_records_are_refused_in_words(values: list[float], step: int, said: str, tmp_path: Path) -> None:
+    days = days_from(FIRST, 4, step)
+    if "carried" in said:
+        days[-1] = FIRST + timedelta(days=7_300)
+    path = write(tmp_path / "wild.csv", days, values, "total_tokens")
+    with pytest.raises(TraceError, match=re.escape(said)):
+        of_reports(path, days[2])
+
+
+def test_a_price_that_vanishes_is_refused_in_words(tmp_path: Path) -> None:
+    days = days_from(FIRST, 60, 7)
+    path = write(tmp_path / "x.csv", days, [1e9 * 0.3**at for at in range(60)], "total_tokens")
+    with pytest.raises(TraceError, match=r"must be from|by more than a factor of 1e15 a year"):
+        of_prices(path, days[30])
