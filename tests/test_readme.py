@@ -8,6 +8,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,18 @@ def test_a_trace_becomes_a_demand_table(tmp_path: Path) -> None:
     assert (tmp_path / "fitted" / "trace_against_band.png").is_file()
 
 
+def test_forecasts_are_scored(tmp_path: Path) -> None:
+    asked = [words for words in COMMANDS if words[0] == "backtest"]
+    days = [date(2023, 1, 1) + timedelta(days=at) for at in range(1300)]
+    rows = [f"{day},{1e9 * (1 + day.day % 7)},A100,{2 + day.day % 3}" for day in days]
+    for name in ("tokens.csv", "rents.csv"):
+        (tmp_path / name).write_text("\n".join(["date,total_tokens,gpu,spot", *rows]), encoding="utf-8")
+    for words, record in zip(asked, ("google", "tokens.csv", "rents.csv"), strict=True):
+        said = run(["-m", "simulator", *words, "--worlds", "100"], tmp_path)
+        assert said.startswith(f"{record}, ")
+        assert "Inside the 50" in said
+
+
 def test_the_laws_are_printed(tmp_path: Path) -> None:
     (words,) = (words for words in COMMANDS if words[0] == "laws")
     assert "Training compute" in run(["-m", "simulator", *words], tmp_path)
@@ -60,7 +73,7 @@ def test_rent_or_buy_is_answered(tmp_path: Path) -> None:
 
 
 def test_what_would_change_the_answer_is_asked(tmp_path: Path) -> None:
-    asked = [words for words in COMMANDS if "--until" in words or "--vary" in words]
+    asked = [words for words in COMMANDS if words[0] != "backtest" and {"--until", "--vary"} & {*words}]
     assert [words[0] for words in asked] == ["compare", "thresholds", "sweep"]
     for words, few in zip(asked, (["--most-replications", "4"], [], []), strict=True):
         short = ["--set", "horizon_days=30", "--replications", "1", "--policy", "all-rent", "--policy", "all-buy"]

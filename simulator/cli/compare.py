@@ -126,6 +126,7 @@ def show_comparison(
     """Say what came out, as the options ask for, and where the results are."""
     from simulator.show.stopping_said import precision_said
     from simulator.show.table import comparison_table, verdict
+    from simulator.show.why_said import why_said
 
     if as_json:
         print_json(comparison.summary_records())
@@ -136,6 +137,8 @@ def show_comparison(
     else:
         print_rich(comparison_table(comparison))
         click.echo(verdict(comparison))
+        for line in why_said(comparison):
+            click.echo(line)
         if rule is not None:
             click.echo(precision_said(rule))
         click.echo(f"Results: {folder}")

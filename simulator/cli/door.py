@@ -10,6 +10,7 @@ import click
 
 from simulator import __version__
 from simulator.cli.app import app
+from simulator.cli.backtest import backtest
 from simulator.cli.calibrate import calibrate
 from simulator.cli.catalog import catalog
 from simulator.cli.compare import compare
@@ -62,6 +63,7 @@ _COMMANDS = (
     thresholds,
     sweep,
     calibrate,
+    backtest,
     catalog,
     app,
 )

@@ -71,11 +71,12 @@ def count_tick(number: float) -> str:
 
     Examples
     --------
-    >>> count_tick(20_000), count_tick(1.5e12), count_tick(0)
-    ('20k', '1.5T', '0')
+    >>> count_tick(20_000), count_tick(1.5e12), count_tick(0), count_tick(1e15)
+    ('20k', '1.5T', '0', '1,000T')
     """
     size, suffix = next((found for found in _SCALES if abs(number) >= found[0] * 0.9995), (1.0, ""))
-    return f"{number / size:.3g}{suffix}"
+    shown = number / size
+    return f"{shown:.3g}{suffix}" if abs(shown) < 999.5 else f"{shown:,.0f}{suffix}"
 
 
 def scaled(number: float, digits: int = 3) -> str:

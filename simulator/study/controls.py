@@ -126,7 +126,7 @@ def _jackknifed(values: FloatArray, control: Control | None) -> FloatArray | Non
 
 def estimate(values: FloatArray, control: Control | None) -> Estimate:
     """The regression estimate where the control explains a fifth of the scatter or more, else the plain mean."""
-    return regression(values, control) if _explains(control, values) else plain(values)
+    return regression(values, worth_using(values, control))
 
 
 def without_luck(values: FloatArray, control: Control | None) -> FloatArray:
@@ -134,15 +134,16 @@ def without_luck(values: FloatArray, control: Control | None) -> FloatArray:
 
     Their mean is that of `estimate`. What two scenarios say, each with a control of its own, is paired by these.
     """
-    pseudo = _jackknifed(values, control) if _explains(control, values) else None
+    pseudo = _jackknifed(values, worth_using(values, control))
     return values if pseudo is None else pseudo
 
 
-def _explains(control: Control | None, values: FloatArray) -> bool:
-    """Whether a control explains enough of the scatter to be used."""
+def worth_using(values: FloatArray, control: Control | None) -> Control | None:
+    """The control, if it explains a fifth of the scatter of these values or more."""
     if control is None or values.size < LEAST_WORLDS or not values.std() > 0.0 or not control.values.std() > 0.0:
-        return False
-    return float(np.corrcoef(values, control.values)[0, 1]) ** 2 >= _WORTH
+        return None
+    explained = float(np.corrcoef(values, control.values)[0, 1]) ** 2
+    return control if explained >= _WORTH else None
 
 
 def ratio_estimate(values: FloatArray, base: FloatArray, of: Callable[[FloatArray], Estimate] = plain) -> Estimate:

@@ -27,6 +27,7 @@ from simulator.study.price_book import PriceRow, price_book
 from simulator.study.rankings import rankings
 from simulator.study.restated import parts_said, study_text_of
 from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow
+from simulator.study.why import WHY, WhyRow, why_rows
 
 SUMMARY, REPLICATIONS, DAILY = "summary.csv", "replications.parquet", "daily.parquet"
 MONTHLY = "monthly.parquet"
@@ -116,6 +117,8 @@ def write_answers(
     write_csv(frame(price_book(comparison.scenario), PriceRow), aside / PRICE_BOOK)
     for name, table in rankings(comparison):
         write_csv(table, aside / name)
+    if len(comparison.policies) > 1:
+        write_csv(frame(tuple(why_rows(comparison)), WhyRow), aside / WHY)
     if not any(policy.replan is not None for policy in comparison.policies):
         (aside / REPLANS).unlink()
     (aside / SCENARIO).write_bytes((study_text or study_text_of(comparison)).encode())
