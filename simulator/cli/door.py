@@ -21,6 +21,7 @@ from simulator.cli.said import Interrupted
 from simulator.cli.scenario_files import check, new
 from simulator.cli.sweep import sweep
 from simulator.cli.thresholds import thresholds
+from simulator.cli.verify import verify
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -62,6 +63,7 @@ _COMMANDS = (
     sweep,
     calibrate,
     catalog,
+    verify,
 )
 for _command in _COMMANDS:
     labspend.add_command(_command)
