@@ -58,7 +58,9 @@ def here() -> str:
     found = np.show_config(mode="dicts")
     instructions = found["SIMD Extensions"].get("found", [])
     blas = found["Build Dependencies"]["blas"]
-    system = f"{platform.system()} {platform.machine()} {_processor()} {instructions[-1] if instructions else 'baseline'}"
+    system = (
+        f"{platform.system()} {platform.machine()} {_processor()} {instructions[-1] if instructions else 'baseline'}"
+    )
     python = f"Python {sys.version_info.major}.{sys.version_info.minor}"
     return f"{system}; {python}; numpy {np.__version__}; {blas['name']} {blas['version']}".replace(",", " ")
 

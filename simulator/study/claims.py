@@ -155,7 +155,7 @@ def judged(claim: Claim) -> Finding:
         simulated, reason = float(claim.simulated()), ""
     except ValueError as error:
         simulated, reason = math.nan, str(error)
-    nearest = min(max(simulated, claim.low), claim.high)
+    nearest = math.nan if math.isnan(claim.low) else min(max(simulated, claim.low), claim.high)
     return Finding(
         claim.scenario,
         claim.claim,

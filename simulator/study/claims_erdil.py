@@ -182,7 +182,7 @@ _LIMITS = tuple(
 _THREE_YEARS = ("horizon_days=1095", "roadmap.service_days=1095")
 _SET_ASIDE = (
     published(NAME, "bandwidth: training share of a 1:1 trade", _FORM, 0.5, partial(_share, _EVEN, _ROOFLINE), 0.005),
-    shown(NAME, "bandwidth: price of an inference FLOP / by FLOP", "roofline of an H100", partial(_dearer, _ROOFLINE)),
+    shown(NAME, "bandwidth: price of an inference FLOP / by FLOP", "roofline of an H200", partial(_dearer, _ROOFLINE)),
     shown(
         NAME, "bandwidth: T / I in FLOP, 1:1 trade", "the price above, share unmoved", partial(_flop_ratio, _ROOFLINE)
     ),

@@ -109,7 +109,12 @@ _QUANTIZATION_CLAIMS = (
     ),
     published(QUANTIZATION, "GPUs of OPT-175B in int8", _SMOOTH, 4.0, partial(_replica, 175e9, "int8"), EXACT, "GPUs"),
     published(
-        QUANTIZATION, "GPUs of OPT-66B, int8 / 16 bits", f"{_SMOOTH}: 2 to 1, the fewest; here the cheapest", 0.5, partial(_halved, 66e9), EXACT
+        QUANTIZATION,
+        "GPUs of OPT-66B, int8 / 16 bits",
+        f"{_SMOOTH}: 2 to 1, the fewest; here the cheapest",
+        0.5,
+        partial(_halved, 66e9),
+        EXACT,
     ),
     unexplained(
         QUANTIZATION,
