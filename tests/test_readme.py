@@ -72,6 +72,12 @@ def test_rent_or_buy_is_answered(tmp_path: Path) -> None:
     assert "How many to own" in run(["-m", "simulator", *words], tmp_path)
 
 
+def test_claims_are_verified(tmp_path: Path) -> None:
+    asked = [words for words in COMMANDS if words[0] == "verify"]
+    assert len(asked) == 2
+    assert "passed" in run(["-m", "simulator", *asked[1]], tmp_path)
+
+
 def test_what_would_change_the_answer_is_asked(tmp_path: Path) -> None:
     asked = [words for words in COMMANDS if words[0] != "backtest" and {"--until", "--vary"} & {*words}]
     assert [words[0] for words in asked] == ["compare", "thresholds", "sweep"]

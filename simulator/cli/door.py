@@ -23,6 +23,7 @@ from simulator.cli.said import Interrupted
 from simulator.cli.scenario_files import check, new
 from simulator.cli.sweep import sweep
 from simulator.cli.thresholds import thresholds
+from simulator.cli.verify import verify
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -65,6 +66,7 @@ _COMMANDS = (
     calibrate,
     backtest,
     catalog,
+    verify,
     app,
 )
 for _command in _COMMANDS:
