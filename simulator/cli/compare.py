@@ -124,6 +124,7 @@ def show_comparison(
     comparison: Comparison, folder: Path, rule: Precision | None = None, *, as_json: bool, quiet: bool
 ) -> None:
     """Say what came out, as the options ask for, and where the results are."""
+    from simulator.show.stage_table import stage_table
     from simulator.show.stopping_said import precision_said
     from simulator.show.table import comparison_table, verdict
 
@@ -136,6 +137,8 @@ def show_comparison(
     else:
         print_rich(comparison_table(comparison))
         click.echo(verdict(comparison))
+        click.echo()
+        print_rich(stage_table(comparison))
         if rule is not None:
             click.echo(precision_said(rule))
         click.echo(f"Results: {folder}")

@@ -41,6 +41,8 @@ class Choice:
     """Paid for training data on the first day of the run; by default the price of the model's tokens [USD]."""
     planned_log_sd_by_day: FloatArray | None = None
     """Standard deviation of the log of those tokens, as forecast; by default none was."""
+    base: str = ""
+    """The model it is trained on from; "" for one trained from scratch."""
 
     @property
     def planned_tokens(self) -> float:
@@ -159,6 +161,7 @@ class Plan:
             f"{route.name} {base}" if base else route.name,
             float(self.data_usd(route, n_tokens_read)),
             self.log_sd_by_day,
+            base,
         )
 
 

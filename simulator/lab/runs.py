@@ -96,6 +96,8 @@ class Runs:
             rent = float(self._world.prices.rents_on(self._world.calendar.index(day))[run.accelerator])
             self._limits.owe_by_day(day, run.days, rented * rent * HOURS_PER_DAY)
             self._limits.owe_by_day(day, 1.0, run.data_usd)
+            planned = run.deploy_day - assigned.slip_days
+            self._limits.owe_by_day(planned, 1.0, self._scenario.deployment.usd_per_release)
         return run
 
     def _free(self, kind: int) -> float:

@@ -16,11 +16,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simulator.show.cost_plots import SPEND_LABELS, cumulative_cost, difference, spend_by_account
+from simulator.show.stage_plot import cost_by_stage
 from simulator.show.style import INK, LABEL, caption, date_axis, dress, money_caption, new_figure
 from simulator.show.use_plots import TENURE_LABELS, demand, fleet
 from simulator.study.comparison import Comparison
 
-__all__ = ["cumulative_cost", "demand", "difference", "fleet", "save_plots", "spend_by_account"]
+__all__ = ["cost_by_stage", "cumulative_cost", "demand", "difference", "fleet", "save_plots", "spend_by_account"]
 
 _DPI = 160
 _MOST_APART = 4.0
@@ -46,6 +47,7 @@ def save_plots(comparison: Comparison, folder: str | Path) -> list[Path]:
         ),
         ("fleet", _multiples(comparison, fleet, "GPUs by tenure", TENURE_LABELS, caption(comparison))),
         ("demand", figure_of(demand(comparison))),
+        ("stages", figure_of(cost_by_stage(comparison))),
     )
     return save_figures(figures, target)
 

@@ -27,10 +27,11 @@ from simulator.study.price_book import PriceRow, price_book
 from simulator.study.rankings import rankings
 from simulator.study.restated import parts_said, study_text_of
 from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow
+from simulator.study.stages import StageRow
 
 SUMMARY, REPLICATIONS, DAILY = "summary.csv", "replications.parquet", "daily.parquet"
 RELEASES, ORDERS, PRICE_BOOK = "releases.csv", "orders.csv", "price_book.csv"
-FLEET, COMMITMENTS = "fleet.csv", "commitments.csv"
+FLEET, COMMITMENTS, STAGES = "fleet.csv", "commitments.csv", "stages.csv"
 SCENARIO, MANIFEST = "scenario.toml", "manifest.json"
 REPLANS = "replans.csv"
 """Only where a policy may change course."""
@@ -51,6 +52,7 @@ class Stored:
     orders: pd.DataFrame
     fleet: pd.DataFrame
     commitments: pd.DataFrame
+    stages: pd.DataFrame
     price_book: pd.DataFrame
     replans: pd.DataFrame
     scenario_text: str
@@ -110,6 +112,7 @@ def write_answers(
     write_csv(comparison.summary(), aside / SUMMARY)
     _write_parquet(comparison.daily_table, aside / DAILY)
     write_csv(comparison.fleet_table, aside / FLEET)
+    write_csv(comparison.stages_table, aside / STAGES)
     write_csv(frame(price_book(comparison.scenario), PriceRow), aside / PRICE_BOOK)
     for name, table in rankings(comparison):
         write_csv(table, aside / name)
@@ -147,6 +150,7 @@ def load(folder: str | Path) -> Stored:
         read_csv(source / ORDERS, OrderRow),
         read_csv(source / FLEET, FleetRow),
         read_csv(source / COMMITMENTS, CommitmentRow),
+        read_csv(source / STAGES, StageRow),
         read_csv(source / PRICE_BOOK, PriceRow),
         read_csv(source / REPLANS, ReplanRow) if (source / REPLANS).is_file() else frame((), ReplanRow),
         (source / SCENARIO).read_text(encoding="utf-8"),

@@ -16,6 +16,7 @@ from simulator.world.api_fallback import ApiFallback as ApiFallback
 from simulator.world.calendar import Calendar
 from simulator.world.currency import CurrencyInputs
 from simulator.world.demand import DemandInputs, DemandOutlook, outlook
+from simulator.world.deployment import DeploymentInputs as DeploymentInputs
 from simulator.world.generations import Generation, generations
 from simulator.world.hardware import CATALOGUE, Accelerator, AcceleratorInputs
 from simulator.world.inputs import (
@@ -78,6 +79,7 @@ class Scenario(Inputs):
     data_mixing: DataMixingInputs | None = None
     distillation: DistillationInputs | None = None
     fine_tuning: FineTuningInputs = FineTuningInputs()
+    deployment: DeploymentInputs = DeploymentInputs()
     serving: Annotated[Roofline | ByFlop, Field(discriminator="law")] = Roofline()
     api_fallback: ApiFallback | None = Field(None, description="another provider, for tokens that GPUs cannot serve")
     ownership: OwnershipInputs = OwnershipInputs()
