@@ -253,7 +253,8 @@ class Lab:
             yield from self._await(PlannedModel(model, run.deploy_day))
         if self.service is None or run.release >= self.service.release.number:
             self.service = Service.of(made.release, made.choice)
-            self.deployments.append(Deployment(self.today, self.scenario.deployment.usd_per_release))
+            usd = self.scenario.deployment.usd_per_release + made.choice.rollout_usd
+            self.deployments.append(Deployment(self.today, usd))
             self._serve(model)
 
     def requantize(self, model: ServedModel) -> Process:

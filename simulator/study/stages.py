@@ -35,8 +35,9 @@ def stage_usd(books: Books, releases: tuple[ReleaseRecord, ...]) -> FloatArray:
     cash, uses = books.cash_usd.sum(axis=0), books.economic_usd.sum(axis=0)
     runs: dict[Stage, float] = {Stage.TRAINING: 0.0, Stage.FINE_TUNING: 0.0}
     for made, cost in zip(releases, books.releases, strict=True):
-        stage = Stage.FINE_TUNING if made.choice.base else Stage.TRAINING
-        runs[stage] += cost.training_usd - cost.data_usd
+        own, tuned = cost.training_usd - cost.data_usd, made.choice.tuned_share
+        runs[Stage.FINE_TUNING] += own * tuned
+        runs[Stage.TRAINING] += own * (1.0 - tuned)
     leases = cash[Account.OPENING_LEASES] + cash[Account.CLOSING_LEASES]
     found = {
         **runs,

@@ -82,7 +82,7 @@ class FromABase(FixedRecipe):
     def choose(
         self, observation: Observation, release: Release, forecast: Forecast, procurement: Procurement
     ) -> Choice:
-        return replace(super().choose(observation, release, forecast, procurement), base="some model")
+        return replace(super().choose(observation, release, forecast, procurement), tuned_share=1.0)
 
 
 def test_a_run_on_top_of_another_model_is_fine_tuning() -> None:
