@@ -18,6 +18,7 @@ from simulator.laws.finance import discount_factors
 from simulator.laws.fine_tuning import TrainingMethod
 from simulator.laws.scaling import compute_optimal
 from simulator.laws.units import SECONDS_PER_HOUR, BoolArray, FloatArray, Numbers
+from simulator.world.models import PublishedModel
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Misplaced, Scenario
 
@@ -49,8 +50,15 @@ class Choice:
     """Paid for its prompts when it goes into service, beside what every deployment costs [USD]."""
     method: TrainingMethod | None = None
     """What its training holds in memory; by default as the scenario trains from scratch."""
+    n_total_parameters: float | None = None
+    """Weights that training holds, in a mixture of experts more than a token uses; by default those of the model."""
     hours_factor: float = 1.0
     """GPU-hours of its run / those that its FLOP take at the scenario's MFU: of a run whose hours are known."""
+
+    @property
+    def n_held_parameters(self) -> float:
+        """Weights that training holds."""
+        return self.model.n_parameters if self.n_total_parameters is None else self.n_total_parameters
 
     @property
     def planned_tokens(self) -> float:
@@ -157,12 +165,13 @@ class Plan:
         n_tokens_read: float,
         limit: str = "",
         *,
-        base: str = "",
+        base: PublishedModel | None = None,
         quality_met: bool = True,
     ) -> Choice:
         """The model as it would be trained and served."""
         kind = self.scenario.accelerators[self.accelerator]
-        size = run_size(self.scenario, kind, training_flop, model.n_parameters, self.release.train_days, route.method)
+        held = model.n_parameters if base is None else base.n_parameters
+        size = run_size(self.scenario, kind, training_flop, held, self.release.train_days, route.method)
         return Choice(
             model,
             training_flop,
@@ -173,12 +182,13 @@ class Plan:
             self.service_usd(model),
             quality_met,
             limit,
-            f"{route.name} {base}" if base else route.name,
+            f"{route.name} {base.name}" if base else route.name,
             float(self.data_usd(route, n_tokens_read)),
             self.log_sd_by_day,
             1.0 if base else 0.0,
             route.rollout_usd,
             route.method,
+            held,
         )
 
 

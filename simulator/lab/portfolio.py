@@ -64,10 +64,10 @@ def described(scenario: Scenario) -> RoutingInputs:
 def shared(plan: Plan, parts: Sequence[Choice], members: Sequence[Member], how: str) -> Choice:
     """What several choices come to together, as one run and one service; the largest says how much memory it takes."""
     model = together(plan.release.name, members)
-    lead = max(parts, key=lambda part: part.model.n_parameters)
+    lead = max(parts, key=lambda part: part.n_held_parameters)
     flop = sum(part.training_flop for part in parts)
     kind = plan.scenario.accelerators[plan.accelerator]
-    size = run_size(plan.scenario, kind, flop, model.n_parameters, plan.release.train_days, lead.method)
+    size = run_size(plan.scenario, kind, flop, lead.n_held_parameters, plan.release.train_days, lead.method)
     sizes = " + ".join(f"{part.model.n_parameters / _BILLION:.3g}B" for part in parts)
     ways = dict.fromkeys(part.route for part in parts)
     return Choice(
@@ -86,6 +86,7 @@ def shared(plan: Plan, parts: Sequence[Choice], members: Sequence[Member], how: 
         sum(part.tuned_share * part.training_flop for part in parts) / flop,
         sum(part.rollout_usd for part in parts),
         lead.method,
+        lead.n_held_parameters,
     )
 
 

@@ -70,7 +70,7 @@ class Runs:
         scenario, choice = self._scenario, assigned.choice
         free = np.array([self._free(kind) for kind in range(len(scenario.accelerators))])
         kind = shortage.accelerator(choice.accelerator, free * work_flop_per_gpu_hour(scenario))
-        accelerator, n_parameters = scenario.accelerators[kind], choice.model.n_parameters
+        accelerator, n_parameters = scenario.accelerators[kind], choice.n_held_parameters
         size = choice.size
         if kind != choice.accelerator:
             flop = choice.training_flop * choice.hours_factor

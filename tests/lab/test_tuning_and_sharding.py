@@ -76,6 +76,13 @@ def test_fine_tuning_a_70b_takes_tens_of_thousands_of_dollars() -> None:
     assert usd["lora"] / usd["full"] == pytest.approx(4.012 / 6.0, rel=1e-6)
 
 
+def test_all_experts_of_a_mixture_are_held() -> None:
+    # DeepSeek-V3: a token uses 37B of 671B. In 4 bits with adapters these are 367 GB, on GPUs of which 72 GB are free.
+    choice = choose(FineTune(base="DeepSeek-V3"), tuning("qlora", train_days=3650))
+    assert choice.size.gpus == ceil(671e9 * (4.127 / 8 + 0.002 * 16) / 72e9) == 6
+    assert choice.training_flop == pytest.approx(4.012 * 37e9 * 10e9)
+
+
 # Sharding --------------------------------------------------------------------------------------------------------
 
 
