@@ -124,6 +124,7 @@ def show_comparison(
     comparison: Comparison, folder: Path, rule: Precision | None = None, *, as_json: bool, quiet: bool
 ) -> None:
     """Say what came out, as the options ask for, and where the results are."""
+    from simulator.show.stage_table import stage_table
     from simulator.show.stopping_said import precision_said
     from simulator.show.table import comparison_table, verdict
     from simulator.show.why_said import why_said
@@ -139,6 +140,8 @@ def show_comparison(
         click.echo(verdict(comparison))
         for line in why_said(comparison):
             click.echo(line)
+        click.echo()
+        print_rich(stage_table(comparison))
         if rule is not None:
             click.echo(precision_said(rule))
         click.echo(f"Results: {folder}")

@@ -20,6 +20,7 @@ from simulator.show.price_plots import price_paths
 from simulator.show.recipe_plots import recipe, training_share
 from simulator.show.regret_plot import regret
 from simulator.show.spend_plots import SPEND_LABELS, USE_LABELS, USE_SAID, spend_by_account, spend_by_use
+from simulator.show.stage_plot import cost_by_stage
 from simulator.show.style import caption, cheapest, money_caption
 from simulator.show.table import verdict
 from simulator.show.use_plots import FLEET_LABELS, demand, fleet
@@ -28,6 +29,7 @@ from simulator.study.comparison import Comparison, worlds_said
 __all__ = [
     "PICTURES",
     "Picture",
+    "cost_by_stage",
     "cumulative_cost",
     "demand",
     "difference",
@@ -141,6 +143,15 @@ PICTURES: tuple[Picture, ...] = (
             f"{_policies(found)}."
         ),
         _spend_by_use,
+    ),
+    Picture(
+        "cost_by_stage",
+        "Cost by stage",
+        lambda found: (
+            "Stacked bars of what each stage of a model's life costs, from data to what is left over, one for each "
+            f"{_policies(found)}."
+        ),
+        lambda found: figure_of(cost_by_stage(found)),
     ),
     Picture(
         "fleet",

@@ -30,7 +30,7 @@ _SPEND = (
     ("on-demand", (Account.ON_DEMAND,)),
     ("spot", (Account.SPOT,)),
     ("power, hosting, maintenance", (Account.POWER, Account.HOSTING, Account.MAINTENANCE)),
-    ("tokens bought, interest, data", (Account.API, Account.INTEREST, Account.DATA)),
+    ("tokens bought, interest, data, releases", (Account.API, Account.INTEREST, Account.DATA, Account.DEPLOYMENT)),
 )
 SPEND_LABELS = tuple(label for label, _ in _SPEND)
 USE_LABELS = tuple(use.name.lower() for use in Use)

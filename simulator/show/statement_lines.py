@@ -29,6 +29,7 @@ ACCOUNT_LABELS = {
     Account.HOSTING: "Hosting",
     Account.MAINTENANCE: "Maintenance",
     Account.DATA: "Training data",
+    Account.DEPLOYMENT: "Putting models into service",
     Account.OPENING_FLEET: "Opening: GPUs, at their resale bid",
     Account.OPENING_LEASES: "Opening: leases, against the market",
     Account.OPENING_MODELS: "Opening: models",
@@ -44,6 +45,7 @@ _USE_LABELS = {
     Use.RESEARCH: "Research",
     Use.SERVING: "Serving",
     Use.IDLE: "Idle",
+    Use.DEPLOYMENT: "Putting models into service",
 }
 
 

@@ -69,9 +69,9 @@ def policy_look(number: int) -> Look:
 
 
 def part_look(number: int) -> Look:
-    """A part of a stack."""
-    at = number % len(PETROFF)
-    return Look(PETROFF[at], _DASHES[0], _HATCHES[at])
+    """A part of a stack: six colours, then the same with other hatches."""
+    turn, at = divmod(number, len(PETROFF))
+    return Look(PETROFF[at], _DASHES[0], _HATCHES[(at + turn) % len(_HATCHES)])
 
 
 def new_axes() -> Axes:

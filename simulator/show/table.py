@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from copy import copy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from simulator.laws.units import DAYS_PER_YEAR
+from simulator.show.fitting_table import FittingTable
 from simulator.show.money import (
     Currency,
     change_decimals,
@@ -27,7 +25,6 @@ from simulator.show.money import (
 from simulator.show.plain_table import plain_table
 from simulator.study.comparison import TIE, Comparison, SummaryRow, worlds_said
 
-_UNLIMITED = 10_000
 _TIE_PERCENT = 100.0 * TIE
 _FITTED_TOKENS_PER_PARAMETER = 1000.0
 """Beyond this the loss law is far from the runs it was fitted on."""
@@ -52,7 +49,7 @@ def comparison_table(comparison: Comparison) -> Table:
     table = plain_table(
         f"{comparison.scenario.title}: cumulative cost of compute, {_span(comparison)}",
         _caption(comparison, rows),
-        _FittingTable,
+        FittingTable,
     )
     columns = _columns(comparison.baseline, Currency.declared(comparison.scenario.currency))
     table.spare = {column.header: column.spare for column in columns}
@@ -61,42 +58,6 @@ def comparison_table(comparison: Comparison) -> Table:
     for row in rows:
         table.add_row(*(column.cell(row) for column in columns))
     return table
-
-
-class _FittingTable(Table):
-    """A table that gives up whole columns rather than letters, and then stands in blocks, where there is no room."""
-
-    spare: dict[str, int]
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        shown = copy(self)
-        shown.columns = list(self.columns)
-        least = sorted((header for header, spare in self.spare.items() if spare), key=lambda key: -self.spare[key])
-        unlimited = options.update(max_width=_UNLIMITED)
-        while Measurement.get(console, unlimited, shown).maximum > options.max_width:
-            if not least:
-                yield from self._blocks(options.max_width)
-                return
-            shown.columns = [column for column in shown.columns if column.header != least[0]]
-            del least[0]
-        yield from Table.__rich_console__(shown, console, options)
-
-    def _blocks(self, width: int) -> Iterator[Text]:
-        """A block of lines per row, a figure a line."""
-        first, *others = self.columns
-        headers = [" ".join(str(column.header).split()) for column in others]
-        label = max(map(len, headers))
-        yield Text(str(self.title), style="bold")
-        rows = zip(first.cells, *(column.cells for column in others), strict=True)
-        for name, *cells in rows:
-            yield Text(f"\n{name}", style="bold")
-            for header, cell in zip(headers, cells, strict=True):
-                figure = cell if isinstance(cell, Text) else Text(str(cell))
-                fits = 1 + label + 2 + len(figure) <= width
-                yield Text(f" {header:{label}}  " if fits else f" {header}\n   ") + figure
-        yield Text("")
-        if isinstance(self.caption, Text):
-            yield self.caption
 
 
 def _columns(baseline: str, currency: Currency) -> tuple[_Column, ...]:

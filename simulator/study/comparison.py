@@ -26,6 +26,7 @@ from simulator.study.paired import TIE as TIE
 from simulator.study.paired import worst_mean as worst_mean
 from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow
 from simulator.study.runs import Runs
+from simulator.study.stages import STAGE_COLUMNS, StageRow, stage_rows
 from simulator.study.summary import ReplicationRow
 
 
@@ -154,6 +155,14 @@ class Comparison(Runs):
         return frame(statement, FleetRow)
 
     @cached_property
+    def stages_table(self) -> pd.DataFrame:
+        """A row per policy and stage: what it cost, mean over worlds."""
+        rows = [
+            row for name, usd in zip(self.policy_names, self.stage_usd, strict=True) for row in stage_rows(name, usd)
+        ]
+        return frame(rows, StageRow)
+
+    @cached_property
     def daily_table(self) -> pd.DataFrame:
         """A row per policy and day: quantiles of cumulative cash, on `quantile_days` alone, and means of all else."""
         return pd.concat([self._daily(number) for number in range(len(self.policies))], ignore_index=True)
@@ -198,6 +207,11 @@ class Comparison(Runs):
         """One scalar of every run [policy, replication]."""
         flat = self.replications_table[column].to_numpy(np.float64)
         return flat.reshape(self.replications, len(self.policies)).T
+
+    @cached_property
+    def stage_usd(self) -> FloatArray:
+        """Economic cost by stage, mean over worlds [policy, stage]."""
+        return np.stack([self.by_policy(column).mean(axis=1) for column in STAGE_COLUMNS], axis=1)
 
     def mean_cumulative_cash_usd(self) -> FloatArray:
         """Money spent since the start, inventory left out, mean over worlds [policy, day]."""

@@ -73,8 +73,8 @@ class Part:
         self.days.add(lived.asked_tokens, days, [run.months for run in lived.runs])
         for policy, run in zip(self.policies, lived.runs, strict=True):
             even = break_even_day(run.days.cumulative_cash_usd, days[0].cumulative_cash_usd)
-            row = ReplicationRow(policy, lived.replication, run.summary, run.account_usd, run.gpu_hours, even)
-            self.lists.rows.append(row)
+            row = run.account_usd, run.stage_usd, run.gpu_hours
+            self.lists.rows.append(ReplicationRow(policy, lived.replication, run.summary, *row, even))
             self.lists.releases += run.releases
             self.lists.orders += run.orders
             self.lists.replans += run.replans

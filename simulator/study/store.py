@@ -27,12 +27,13 @@ from simulator.study.price_book import PriceRow, price_book
 from simulator.study.rankings import rankings
 from simulator.study.restated import parts_said, study_text_of
 from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow
+from simulator.study.stages import StageRow
 from simulator.study.why import WHY, WhyRow, why_rows
 
 SUMMARY, REPLICATIONS, DAILY = "summary.csv", "replications.parquet", "daily.parquet"
 MONTHLY = "monthly.parquet"
 RELEASES, ORDERS, PRICE_BOOK = "releases.csv", "orders.csv", "price_book.csv"
-FLEET, COMMITMENTS = "fleet.csv", "commitments.csv"
+FLEET, COMMITMENTS, STAGES = "fleet.csv", "commitments.csv", "stages.csv"
 SCENARIO, MANIFEST = "scenario.toml", "manifest.json"
 REPLANS = "replans.csv"
 """Only where a policy may change course."""
@@ -54,6 +55,7 @@ class Stored:
     orders: pd.DataFrame
     fleet: pd.DataFrame
     commitments: pd.DataFrame
+    stages: pd.DataFrame
     price_book: pd.DataFrame
     replans: pd.DataFrame
     scenario_text: str
@@ -114,6 +116,7 @@ def write_answers(
     _write_parquet(comparison.daily_table, aside / DAILY)
     _write_parquet(comparison.monthly_table, aside / MONTHLY)
     write_csv(comparison.fleet_table, aside / FLEET)
+    write_csv(comparison.stages_table, aside / STAGES)
     write_csv(frame(price_book(comparison.scenario), PriceRow), aside / PRICE_BOOK)
     for name, table in rankings(comparison):
         write_csv(table, aside / name)
@@ -154,6 +157,7 @@ def load(folder: str | Path) -> Stored:
         read_csv(source / ORDERS, OrderRow),
         read_csv(source / FLEET, FleetRow),
         read_csv(source / COMMITMENTS, CommitmentRow),
+        read_csv(source / STAGES, StageRow),
         read_csv(source / PRICE_BOOK, PriceRow),
         read_csv(source / REPLANS, ReplanRow) if (source / REPLANS).is_file() else frame((), ReplanRow),
         (source / SCENARIO).read_text(encoding="utf-8"),

@@ -23,6 +23,7 @@ from simulator.study.commitments import CommitmentRow, commitment_rows
 from simulator.study.fleet_statement import used_gpu_hours
 from simulator.study.months import run_months
 from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow, order_rows, ratio, release_rows, replan_rows
+from simulator.study.stages import stage_usd
 
 Float32Array = npt.NDArray[np.float32]
 
@@ -54,7 +55,8 @@ class RunSummary:
     research_usd: float
     serving_usd: float
     idle_usd: float
-    """The four uses of the economic table: they add up to the cumulative cost."""
+    deployment_usd: float
+    """The five uses of the economic table: they add up to the cumulative cost."""
     training_share: float
     """Training / (training + serving)."""
     rnd_share: float
@@ -115,6 +117,8 @@ class RunRecord:
     summary: RunSummary
     account_usd: FloatArray
     """Cash over the window by account."""
+    stage_usd: FloatArray
+    """Economic cost over the window by stage."""
     gpu_hours: FloatArray
     """GPU-hours over the window [held, used; tenure]."""
     days: RunDays
@@ -134,6 +138,7 @@ class ReplicationRow:
     replication: int
     summary: RunSummary
     account_usd: FloatArray
+    stage_usd: FloatArray
     gpu_hours: FloatArray
     """[held, used; tenure]"""
     break_even_day: float
@@ -164,7 +169,8 @@ def record(run: Run) -> RunRecord:
     )
     lists = tuple(order_rows(run)), tuple(replan_rows(run)), tuple(commitment_rows(run))
     months = run_months(run, gpus)
-    return RunRecord(summary, cash.sum(axis=0), hours, days, months, releases, *lists)
+    stages = stage_usd(run.books, run.releases)
+    return RunRecord(summary, cash.sum(axis=0), stages, hours, days, months, releases, *lists)
 
 
 def _summarize(
@@ -174,7 +180,7 @@ def _summarize(
     by_day, accounts = run.books.cash_usd.sum(axis=1), run.books.cash_usd.sum(axis=0)
     days = np.arange(horizon, dtype=np.float64)
     uses = run.books.economic_usd.sum(axis=0)
-    training, research, serving, idle = (float(uses[use]) for use in Use)
+    training, research, serving, idle, deployment = (float(uses[use]) for use in Use)
     asked, served = float(used.asked_tokens.sum()), float(used.served_tokens.sum())
     unserved = asked - served if asked - served > _NOTHING * asked else 0.0
     cost, last_day = float(by_day.sum()), scenario.calendar.date_of(horizon - 1)
@@ -195,6 +201,7 @@ def _summarize(
         research_usd=research,
         serving_usd=serving,
         idle_usd=idle,
+        deployment_usd=deployment,
         training_share=ratio(training, training + serving),
         rnd_share=ratio(training + research, training + research + serving),
         asked_tokens=asked,

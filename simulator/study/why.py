@@ -35,6 +35,7 @@ GPU_PARTS: tuple[tuple[str, tuple[Account, ...]], ...] = (
 OTHER_PARTS: tuple[tuple[str, tuple[Account, ...]], ...] = (
     ("tokens bought elsewhere", (Account.API,)),
     ("data", (Account.DATA,)),
+    ("putting models into service", (Account.DEPLOYMENT,)),
     ("models brought in and left", (Account.OPENING_MODELS, Account.CLOSING_MODELS)),
 )
 USE_PARTS: tuple[tuple[str, Use], ...] = (
@@ -42,6 +43,7 @@ USE_PARTS: tuple[tuple[str, Use], ...] = (
     ("research", Use.RESEARCH),
     ("serving", Use.SERVING),
     ("idle GPUs", Use.IDLE),
+    ("putting models into service", Use.DEPLOYMENT),
 )
 
 

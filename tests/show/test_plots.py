@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from simulator.show import plots
 from simulator.show.money import money
 from simulator.show.plots import (
     PICTURES,
+    cost_by_stage,
     cumulative_cost,
     demand,
     difference,
@@ -46,14 +48,14 @@ def texts(ax: Axes) -> list[str]:
     return [text.get_text() for text in ax.texts]
 
 
-@pytest.mark.parametrize("plot", [cumulative_cost, difference, spend_by_account, fleet, demand])
+@pytest.mark.parametrize("plot", [cumulative_cost, difference, spend_by_account, fleet, demand, cost_by_stage])
 def test_every_picture_has_title_and_provenance(comparison: Comparison, plot: Plot) -> None:
     ax = plot(comparison)
     assert ax.get_title(loc="left")
     assert "4 replications, seed 1" in ax.get_xlabel()
 
 
-@pytest.mark.parametrize("plot", [cumulative_cost, difference, spend_by_account, fleet, demand])
+@pytest.mark.parametrize("plot", [cumulative_cost, difference, spend_by_account, fleet, demand, cost_by_stage])
 def test_every_picture_draws_where_it_is_told(comparison: Comparison, plot: Callable[..., Axes]) -> None:
     ax = Figure().add_subplot()
     assert plot(comparison, ax) is ax
@@ -248,3 +250,31 @@ def test_crowded_labels_stay_in_order_and_below_the_top() -> None:
     assert placed.max() <= 1.0
     assert np.all(np.diff(np.sort(placed)) >= 0.05 - 1e-12)
     assert placed.argsort().tolist() == [3, 0, 1, 2]
+
+
+def test_bars_of_stages_reach_as_far_as_the_cost_goes(comparison: Comparison) -> None:
+    ax = cost_by_stage(comparison)
+    bars = [found for found in ax.patches if isinstance(found, Rectangle)]
+    for number, usd in enumerate(comparison.stage_usd):
+        own = [bar for bar in bars if abs(bar.get_y() + bar.get_height() / 2 - number) < 0.01]
+        assert sum(bar.get_width() for bar in own) == pytest.approx(usd.sum())
+        assert max(bar.get_x() + bar.get_width() for bar in own) == pytest.approx(usd[usd > 0.0].sum())
+    assert texts(ax) == [money(float(usd)) for usd in comparison.stage_usd.sum(axis=1)]
+
+
+def test_where_costs_are_far_apart_each_bar_is_a_whole(comparison: Comparison) -> None:
+    rows = tuple(
+        replace(
+            row,
+            stage_usd=row.stage_usd * 100.0,
+            summary=replace(row.summary, cumulative_cost_usd=row.summary.cumulative_cost_usd * 100.0),
+        )
+        if row.policy == "rent"
+        else row
+        for row in comparison.rows
+    )
+    apart = replace(comparison, rows=rows)
+    ax = cost_by_stage(apart)
+    ends = [bar.get_x() + bar.get_width() for bar in ax.patches if isinstance(bar, Rectangle)]
+    left_over = apart.stage_usd.clip(max=0.0).sum(axis=1) / apart.stage_usd.sum(axis=1)
+    assert max(ends) == pytest.approx(1.0 - left_over.min())
