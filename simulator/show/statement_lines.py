@@ -45,7 +45,7 @@ _USE_LABELS = {
     Use.RESEARCH: "Research",
     Use.SERVING: "Serving",
     Use.IDLE: "Idle",
-    Use.DEPLOYMENT: "Putting models into service",
+    Use.DEPLOYMENT: "Deployment",
 }
 
 

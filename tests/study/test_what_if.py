@@ -36,7 +36,8 @@ def test_mistakes_are_those_that_check_tells(small_toml: Path) -> None:
 def test_what_there_is_to_choose(small_toml: Path) -> None:
     assert policies_of(load_study(small_toml))[:3] == ("plain", "trained longer", "chinchilla-rent")
     assert policies_of(load_study("frontier_lab"))[0] == "chinchilla-rent"
-    assert set(scenarios_beside(str(small_toml))) == {str(small_toml), "frontier_lab", "known_demand"}
-    assert scenarios_beside("known_demand") == ("known_demand", "frontier_lab")
+    assert {str(small_toml), "frontier_lab", "known_demand"} <= set(scenarios_beside(str(small_toml)))
+    beside = scenarios_beside("known_demand")
+    assert (beside[0], beside.count("known_demand"), "frontier_lab" in beside) == ("known_demand", 1, True)
     assert worlds_offered(100) == (4, 8, 16, 32, 64, 100, 128, 256)
     assert written_settings(" # no\n\n a=1\nb = 2 ") == ("a=1", "b = 2")
