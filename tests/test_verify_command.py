@@ -17,7 +17,7 @@ def test_the_published_world_holds_in_a_few_seconds(labspend: Labspend) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     rows = json.loads(done.stdout)
     verdicts = [row["verdict"] for row in rows]
-    assert set(verdicts) == {"passed", "illustrative", "unexplained", "shown"}
+    assert set(verdicts) == {"passed", "accounted", "illustrative", "unexplained", "shown"}
     bills = [row for row in rows if "bottom up" in row["claim"]]
     assert [row["verdict"] for row in bills] == ["unexplained"] * 2
     assert all(row["factor"] == pytest.approx(row["published_low"] / row["simulated"]) for row in bills)

@@ -15,9 +15,9 @@ from simulator.cli.said import BadInput, print_json, print_rich
 def verify(scenarios: tuple[str, ...], fast: bool, as_json: bool) -> None:
     """Hold published claims against the simulator, all or those about each SCENARIO that ships.
 
-    Each row: what a source says, what the simulator says, how near it must come, and whether it does. Claims that no
-    source supports are shown as illustrative, and what the simulator does not reach as unexplained, with the factor.
-    The exit status is 1 if a published claim fails.
+    Each row: what a source says, what the simulator says, how near it must come, and whether it does. What follows from
+    figures the scenario is given is accounted, not passed; claims that no source supports are illustrative, and what
+    the simulator does not reach is unexplained, with the factor. The exit status is 1 if a claim fails.
 
     \b
     Examples:

@@ -13,12 +13,15 @@ from simulator.study.claims import EXACT, Finding, Verdict, Verification
 
 _CAPTION = """\
 passed, FAILED: a source, or a closed form of its equations, against a simulated lab, or a law where it is about one.
+accounted: the scenario is given the sums or prices it follows from; the books must carry them, which proves no theory.
 illustrative: often said, and no source supports it; never counted as passed.
 unexplained: published, and not reached; x is published / simulated. Nothing is tuned to hide it.
 shown: a figure of ours that belongs beside them; nobody has published it."""
+_HELD = (Verdict.PASSED, Verdict.FAILED, Verdict.ACCOUNTED)
 _STYLES = {
     Verdict.PASSED: "green",
     Verdict.FAILED: "bold red",
+    Verdict.ACCOUNTED: "cyan",
     Verdict.ILLUSTRATIVE: "dim",
     Verdict.UNEXPLAINED: "yellow",
     Verdict.SHOWN: "dim",
@@ -56,7 +59,7 @@ def verdict(found: Verification) -> str:
 def _figures(row: Finding) -> tuple[str, str, str]:
     low, high = row.published_low, row.published_high
     published = DASH if math.isnan(low) else _figure(low) if low == high else f"{_figure(low)} to {_figure(high)}"
-    within = row.tolerance if row.verdict in (Verdict.PASSED, Verdict.FAILED) else math.nan
+    within = row.tolerance if row.verdict in _HELD else math.nan
     return (
         published if math.isnan(low) else f"{published} {row.unit}".strip(),
         f"{_figure(row.simulated)} {row.unit}".strip(),

@@ -2,7 +2,7 @@
 
 A claim names a shipped scenario, what a source says, and a function that asks the simulator. The function runs a
 scenario, with overrides where the claim is about another case, or calls a law where the claim is about a law; nothing
-on the simulated side is written down. To add claims: write them in a `claims_*.py` of their own subject with the four
+on the simulated side is written down. To add claims: write them in a `claims_*.py` of their own subject with the five
 makers below, and list its tuple in `claim_list.py`.
 """
 
@@ -24,6 +24,9 @@ class Standing(StrEnum):
 
     PUBLISHED = "published"
     """A source says so, or a closed form of its equations: the simulator must reach it."""
+    ACCOUNTED = "accounted"
+    """Published, and the scenario is given the very sums or prices it follows from: the books must carry them through,
+    which is accounting and no evidence."""
     ILLUSTRATIVE = "illustrative"
     """Often said, and no source supports it: shown, never passed."""
     UNEXPLAINED = "unexplained"
@@ -33,13 +36,18 @@ class Standing(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What became of a claim; only published ones pass or fail."""
+    """What became of a claim; only published ones pass, and accounts may fail beside them."""
 
     PASSED = "passed"
     FAILED = "FAILED"
+    ACCOUNTED = "accounted"
     ILLUSTRATIVE = "illustrative"
     UNEXPLAINED = "unexplained"
     SHOWN = "shown"
+
+
+_REACHED = {Standing.PUBLISHED: Verdict.PASSED, Standing.ACCOUNTED: Verdict.ACCOUNTED}
+"""What must be reached, and what it is called then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +82,19 @@ def published(
     """A claim that the simulator must reach, to `within` of it."""
     low, high = value if isinstance(value, tuple) else (value, value)
     return Claim(scenario, claim, source, low, high, within, unit, Standing.PUBLISHED, simulated, is_long)
+
+
+def accounted(
+    scenario: str,
+    claim: str,
+    source: str,
+    value: float,
+    simulated: Callable[[], float],
+    within: float = 0.005,
+    unit: str = "",
+) -> Claim:
+    """A claim that follows from what the scenario is given; it must come out of the books, and is never passed."""
+    return Claim(scenario, claim, source, value, value, within, unit, Standing.ACCOUNTED, simulated)
 
 
 def illustrative(
@@ -131,7 +152,7 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Whether no published claim failed."""
+        """Whether no claim failed."""
         return self.n(Verdict.FAILED) == 0
 
     def n(self, verdict: Verdict) -> int:
@@ -150,7 +171,7 @@ def verify(claims: Sequence[Claim], progress: Progress | None = None) -> Verific
 
 
 def judged(claim: Claim) -> Finding:
-    """One claim against the simulator; one that cannot be simulated fails if it is published, with the reason."""
+    """One claim against the simulator; one that cannot be simulated fails if it had to be reached, with the reason."""
     try:
         simulated, reason = float(claim.simulated()), ""
     except ValueError as error:
@@ -172,8 +193,8 @@ def judged(claim: Claim) -> Finding:
 
 
 def _verdict(claim: Claim, simulated: float) -> Verdict:
-    if claim.standing is not Standing.PUBLISHED:
+    if claim.standing not in _REACHED:
         return Verdict(claim.standing.value)
     low = claim.low - claim.tolerance * abs(claim.low)
     high = claim.high + claim.tolerance * abs(claim.high)
-    return Verdict.PASSED if low <= simulated <= high else Verdict.FAILED
+    return _REACHED[claim.standing] if low <= simulated <= high else Verdict.FAILED

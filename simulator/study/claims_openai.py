@@ -7,11 +7,11 @@ from functools import partial
 from simulator.lab.accounts import Use
 from simulator.lab.given import Given
 from simulator.lab.lab import Run
-from simulator.study.claims import Claim, published, unexplained
+from simulator.study.claims import Claim, accounted, unexplained
 from simulator.study.shipped import lived, policy, spent, training_share, with_recipe
 
 NAME = "openai_2024"
-_EPOCH = "Epoch AI, 10 Oct 2025; accounting"
+_EPOCH = "Epoch AI, 10 Oct 2025"
 _BILL = "Epoch AI, 10 Oct 2025: about 2 billion; tokens x throughput x price"
 _SERVED = "served, as assumed"
 _ROOFLINE = 'serving={ law = "roofline" }'
@@ -45,10 +45,10 @@ def _bottom_up(precision: Given) -> float:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    published(NAME, "R&D share of compute spend", f"{_EPOCH}: 5 of 7 billion", 0.714, _rnd_share, 0.02),
-    published(NAME, "final runs / (final runs + inference)", f"{_EPOCH}: 0.48 and 2", 0.194, _final_share, 0.02),
-    published(NAME, "a / b if all R&D is training", _EPOCH, 2.5, lambda: _implied_rate(_rnd_share()), 0.02),
-    published(NAME, "a / b if only final runs are", _EPOCH, 0.24, lambda: _implied_rate(_final_share()), 0.02),
+    accounted(NAME, "R&D share of compute spend", f"{_EPOCH}: 5 of 7 billion", 0.714, _rnd_share, 0.02),
+    accounted(NAME, "final runs / (final runs + inference)", f"{_EPOCH}: 0.48 and 2", 0.194, _final_share, 0.02),
+    accounted(NAME, "a / b if all R&D is training", _EPOCH, 2.5, lambda: _implied_rate(_rnd_share()), 0.02),
+    accounted(NAME, "a / b if only final runs are", _EPOCH, 0.24, lambda: _implied_rate(_final_share()), 0.02),
     *(
         unexplained(
             NAME,

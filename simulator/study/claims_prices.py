@@ -8,7 +8,7 @@ from functools import partial
 from simulator.lab.accounts import Account
 from simulator.lab.given import Given
 from simulator.lab.orders import Purchase
-from simulator.study.claims import Claim, published, shown
+from simulator.study.claims import Claim, accounted, shown
 from simulator.study.shipped import lived, paid, policy, study, total, with_recipe
 from simulator.study.tenure_costs import OWNED, tenure_rows
 
@@ -63,7 +63,7 @@ def _bought_saves(*overrides: str) -> float:
 
 _UPPER = "market.quote.1.purchase_usd_per_gpu=40000"
 CLAIMS: tuple[Claim, ...] = (
-    published(
+    accounted(
         NAME,
         "a month of AWS's eight A100s",
         _ARTICLE,
@@ -72,10 +72,10 @@ CLAIMS: tuple[Claim, ...] = (
         0.001,
         "USD",
     ),
-    published(
+    accounted(
         NAME, "the same, one GPU", _ARTICLE, 2_990.0, partial(_month_usd, "A100 at AWS", _DAY_BEFORE, 1), 0.001, "USD"
     ),
-    published(
+    accounted(
         NAME,
         "a month of CUDO's one A100",
         "1.50 USD an hour x 730",
@@ -84,7 +84,7 @@ CLAIMS: tuple[Claim, ...] = (
         0.001,
         "USD",
     ),
-    published(
+    accounted(
         NAME,
         "a month of AWS's eight A100s after the cut",
         _LIST,
@@ -94,7 +94,7 @@ CLAIMS: tuple[Claim, ...] = (
         "USD",
     ),
     shown(NAME, "AWS / CUDO, per GPU", "eight GPUs against one would be 21.8", _per_gpu),
-    published(
+    accounted(
         NAME,
         "June 2025: A100 at AWS",
         _LIST,
@@ -103,7 +103,7 @@ CLAIMS: tuple[Claim, ...] = (
         0.005,
         "%",
     ),
-    published(
+    accounted(
         NAME,
         "June 2025: H100 at AWS",
         _LIST,
@@ -112,7 +112,7 @@ CLAIMS: tuple[Claim, ...] = (
         0.005,
         "%",
     ),
-    published(
+    accounted(
         NAME,
         "October 2025 to March 2026: H100",
         _INDEX,
@@ -121,7 +121,7 @@ CLAIMS: tuple[Claim, ...] = (
         0.01,
         "%",
     ),
-    published(
+    accounted(
         NAME,
         "an H100 of 25,000 USD with server and network",
         "Cottier et al. 2024: x 1.64 / 0.81",

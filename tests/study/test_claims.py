@@ -9,7 +9,7 @@ import pytest
 
 from simulator.study import claims_erdil, shipped
 from simulator.study.claim_list import CLAIMS, NothingClaimed, claims_about
-from simulator.study.claims import Verdict, illustrative, judged, published, shown, unexplained, verify
+from simulator.study.claims import Verdict, accounted, illustrative, judged, published, shown, unexplained, verify
 from simulator.study.sources import packaged_scenarios
 
 
@@ -49,6 +49,13 @@ def test_only_published_claims_pass_even_where_they_agree() -> None:
     found = verify(others)
     assert [row.verdict for row in found.findings] == [Verdict.ILLUSTRATIVE, Verdict.UNEXPLAINED, Verdict.SHOWN]
     assert found.holds
+    assert found.n(Verdict.PASSED) == 0
+
+
+def test_an_account_must_come_out_and_never_counts_as_passed() -> None:
+    found = verify([accounted("s", "c", "source", 5.0, says(5.0)), accounted("s", "d", "source", 5.0, says(6.0))])
+    assert [row.verdict for row in found.findings] == [Verdict.ACCOUNTED, Verdict.FAILED]
+    assert not found.holds
     assert found.n(Verdict.PASSED) == 0
 
 
