@@ -14,7 +14,7 @@ MOST = 0.75
 BEST = {
     "viral_growth": "all-rent",
     "plateau": "all-reserve",
-    "supply_crunch": "all-reserve",
+    "supply_crunch": "ladder",
     "rental_rebound": "all-buy",
     "price_war": "all-rent",
 }
@@ -24,7 +24,7 @@ BEST = {
 def usual() -> Comparison:
     """The world of frontier_lab, lived by all policies that are best anywhere."""
     policies = {policy.name: policy for name in BEST for policy in load_study(name).policies}
-    named = ("all-buy", "reserve-3y", "all-reserve", "all-rent")
+    named = ("all-buy", "reserve-3y", "ladder", "all-reserve", "all-rent")
     return compare(load_study("frontier_lab").scenario, [policies[name] for name in named], replications=WORLDS)
 
 
