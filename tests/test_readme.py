@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import shlex
@@ -35,6 +36,28 @@ def test_the_commands_for_your_own_lab_work_in_order(tmp_path: Path) -> None:
         fewer = ["--replications", "2"] if words[0] == "compare" else []
         run(["-m", "simulator", *words, *fewer], tmp_path)
     assert (tmp_path / "out" / "my_lab" / "summary.csv").is_file()
+
+
+def test_the_picture_is_made_by_the_command_under_it(tmp_path: Path) -> None:
+    (words,) = (words for words in COMMANDS if words[-2:] == ["--out", "first"])
+    run(["-m", "simulator", *words, "--replications", "2"], tmp_path)
+    (shown,) = re.findall(r"!\[[^]]{40,}\]\(([^)]+)\)", README)
+    made, kept = tmp_path / "first" / Path(shown).name, PROJECT / shown
+    width_and_height = slice(16, 24)
+    assert kept.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    assert kept.read_bytes()[width_and_height] == made.read_bytes()[width_and_height]
+
+
+def test_what_is_read_aloud_is_what_came_out() -> None:
+    with (PROJECT / "scenarios" / "frontier_lab.expected.csv").open(encoding="utf-8", newline="") as file:
+        rows = {row["policy"]: row for row in csv.DictReader(line for line in file if not line.startswith("#"))}
+    best, base = rows["all-buy"], next(iter(rows.values()))
+    told = re.search(
+        r'"all-buy costs (\d+) % less than ([\w-]+) \[.*cheapest in (\d+) of 32\sworlds', README, re.DOTALL
+    )
+    assert told is not None
+    assert float(told[1]) == pytest.approx(-float(best["difference_percent"]), abs=1.0), "which is without the control"
+    assert (told[2], float(told[3])) == (base["policy"], 32.0 * float(best["chance_cheapest"]))
 
 
 def test_a_trace_becomes_a_demand_table(tmp_path: Path) -> None:
