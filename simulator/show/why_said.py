@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 
-from simulator.show.money import Currency, money
+from simulator.show.money import Currency, money, signed_money
 from simulator.study.comparison import TIE, Comparison
 from simulator.study.why import Why, WhyRow, reasons
 
@@ -32,11 +32,11 @@ def _said(found: Why, comparison: Comparison, currency: Currency) -> str:
     parts = "; ".join(_side(found.paid, sign, currency) for sign in (-1.0, 1.0) if _named(found.paid, sign))
     rest = _rest(found.paid, found.difference.mean)
     total = abs(found.difference.mean)
-    other = f"; all else, {_change(rest, currency)}" if abs(rest) > 0.005 * total else ""
+    other = f"; all else, {signed_money(rest, currency)}" if abs(rest) > 0.005 * total else ""
     lines = [f"Why {name} costs {change} than {rival}: {parts}{other}."]
     by_use = [row for row in found.used if abs(row.difference_usd) >= _WORTH_NAMING * _largest(found.used)]
     by_use.sort(key=lambda row: -abs(row.difference_usd))
-    lines.append(f"By use: {', '.join(f'{row.part} {_change(row.difference_usd, currency)}' for row in by_use)}.")
+    lines.append(f"By use: {', '.join(f'{row.part} {signed_money(row.difference_usd, currency)}' for row in by_use)}.")
     own, other_price = found.usd_per_used_gpu_hour
     if isfinite(own) and isfinite(other_price):
         price = f"A GPU-hour used costs {money(own, currency)} against {money(other_price, currency)}"
@@ -54,11 +54,6 @@ def _hours_said(hours: float, others: float) -> str:
 
 def _less_or_more(usd: float) -> str:
     return "less" if usd < 0.0 else "more"
-
-
-def _change(usd: float, currency: Currency) -> str:
-    """Money with its sign, also where it is more."""
-    return f"+{money(usd, currency)}" if usd > 0.0 else money(usd, currency)
 
 
 def _side(rows: Sequence[WhyRow], sign: float, currency: Currency) -> str:
