@@ -8,7 +8,7 @@ from matplotlib.ticker import FuncFormatter
 
 from simulator.lab.accounts import Stage
 from simulator.show.money import money, money_tick, percent
-from simulator.show.stage_table import STAGE_WORDS
+from simulator.show.stage_table import in_a_line
 from simulator.show.style import (
     GRID,
     INK,
@@ -33,7 +33,7 @@ def cost_by_stage(comparison: Comparison, ax: Axes | None = None) -> Axes:
     Where policies differ by large factors each bar is the whole of its own cost, so that the cheap ones can be read.
     """
     ax = new_axes() if ax is None else ax
-    currency, usd, shares = currency_of(comparison), comparison.stage_usd, is_wide(comparison)
+    currency, usd, shares = currency_of(comparison), comparison.controlled_stage_usd, is_wide(comparison)
     total = usd.sum(axis=1)
     drawn = usd / total[:, None] if shares else usd
     places, right, left = np.arange(len(usd)), np.zeros(len(usd)), np.zeros(len(usd))
@@ -50,7 +50,7 @@ def cost_by_stage(comparison: Comparison, ax: Axes | None = None) -> Axes:
             hatch=look.hatch,
             edgecolor="white",
             linewidth=0.0,
-            label=STAGE_WORDS[stage].replace("-\n", "-").replace("\n", " "),
+            label=in_a_line(stage),
         )
         right += np.maximum(cost, 0.0)
         left += np.minimum(cost, 0.0)

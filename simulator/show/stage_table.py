@@ -22,11 +22,16 @@ STAGE_WORDS = {
     Stage.MODELS_LEFT_OVER: "Models\nleft over",
 }
 _CAPTION = (
-    "Economic cost, plain means over worlds; the stages add up to the cost. A GPU-hour costs that day's rent, lease or "
-    "loss of value, and running it.\n"
+    "Economic cost, estimated as in the table above; the stages add up to the cost. A GPU-hour costs that day's rent, "
+    "lease or loss of value, and running it.\n"
     "Left over at the end: leases, as far as they cost more than the market; models, as far as they will serve on (a "
     "credit). What GPUs left are worth is no part of the cost."
 )
+
+
+def in_a_line(stage: Stage) -> str:
+    """What a stage is called where there is room."""
+    return STAGE_WORDS[stage].replace("-\n", "-").replace("\n", " ")
 
 
 def stage_table(comparison: Comparison) -> FittingTable:
@@ -37,7 +42,8 @@ def stage_table(comparison: Comparison) -> FittingTable:
     table.add_column("Policy", no_wrap=True)
     for header in (*(STAGE_WORDS[stage] for stage in Stage), "Cost", "GPUs left\nare worth"):
         table.add_column(header, justify="right", no_wrap=True)
-    left = -comparison.by_policy(f"cash_{Account.CLOSING_FLEET.name.lower()}_usd").mean(axis=1) + 0.0
-    for name, usd, worth in zip(comparison.policy_names, comparison.stage_usd, left.tolist(), strict=True):
+    left = comparison.part_of_cost_usd(-comparison.by_policy(f"cash_{Account.CLOSING_FLEET.name.lower()}_usd")) + 0.0
+    by_policy = zip(comparison.policy_names, comparison.controlled_stage_usd, left.tolist(), strict=True)
+    for name, usd, worth in by_policy:
         table.add_row(name, *(money(amount, currency) for amount in (*usd.tolist(), float(usd.sum()), worth)))
     return table

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from simulator.lab.accounts import Use
+from simulator.lab.accounts import Stage, Use
+from simulator.show.stage_table import in_a_line
 from simulator.show.statement_lines import EXCHANGE_RATE
 from simulator.show.statement_sheets import FIRST_LINE, FIRST_PERIOD, Statement, chart_number
 from simulator.show.style import PETROFF
@@ -117,6 +118,7 @@ def _tables(
     return (
         ("What it costs, mean over worlds [USD]", _costs(comparison, statements, first + 2, money, stored, linked)),
         ("Where it comes from [USD]", _parts(statements[0], money, stored, linked)),
+        ("At which stage of a model's life it falls [USD]", _stages(comparison, money)),
         ("Other measures of the cost [USD]", _measures(comparison, statements, money, stored, linked)),
         ("What users got, and how GPUs were used", _service(stored)),
         (
@@ -186,6 +188,18 @@ def _parts(found: Statement, money: str, stored: _Stored, linked: _Linked) -> Se
         *(linked(use.name.capitalize(), layout.use[use]) for use in Use),
         linked("Cost, by use", layout.economic),
     )
+
+
+def _stages(comparison: Comparison, money: str) -> Sequence[_Column]:
+    def of(stage: int) -> Callable[[int, int], object]:
+        return lambda policy, _: float(comparison.stage_usd[policy, stage])
+
+    def whole(policy: int, row: int) -> object:
+        first, last = cell(row, 1), cell(row, len(Stage))
+        return Computed(f"SUM({first}:{last})", float(comparison.stage_usd[policy].sum()))
+
+    stages = (_Column(in_a_line(stage), money, of(at)) for at, stage in enumerate(Stage))
+    return *stages, _Column("Cost, by stage", money, whole)
 
 
 def _measures(

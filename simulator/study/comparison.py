@@ -14,7 +14,7 @@ import pandas as pd
 from simulator.lab.orders import Tenure
 from simulator.laws.units import FloatArray
 from simulator.study.commitments import CommitmentRow
-from simulator.study.controls import estimate
+from simulator.study.controls import estimate, regression, worth_using
 from simulator.study.controls import half_width as half_width
 from simulator.study.daily import QUANTILES, DailySums
 from simulator.study.equal_service import worlds_said as worlds_said
@@ -157,10 +157,8 @@ class Comparison(Runs):
     @cached_property
     def stages_table(self) -> pd.DataFrame:
         """A row per policy and stage: what it cost, mean over worlds."""
-        rows = [
-            row for name, usd in zip(self.policy_names, self.stage_usd, strict=True) for row in stage_rows(name, usd)
-        ]
-        return frame(rows, StageRow)
+        by_policy = zip(self.policy_names, self.stage_usd, self.controlled_stage_usd, strict=True)
+        return frame([row for found in by_policy for row in stage_rows(*found)], StageRow)
 
     @cached_property
     def daily_table(self) -> pd.DataFrame:
@@ -212,6 +210,17 @@ class Comparison(Runs):
     def stage_usd(self) -> FloatArray:
         """Economic cost by stage, mean over worlds [policy, stage]."""
         return np.stack([self.by_policy(column).mean(axis=1) for column in STAGE_COLUMNS], axis=1)
+
+    @cached_property
+    def controlled_stage_usd(self) -> FloatArray:
+        """The same with luck in total demand taken out as it is from the whole cost, to which they add up."""
+        return np.stack([self.part_of_cost_usd(self.by_policy(column)) for column in STAGE_COLUMNS], axis=1)
+
+    def part_of_cost_usd(self, usd: FloatArray) -> FloatArray:
+        """Mean of a part of the cost [policy, replication], estimated as the whole cost of its policy is [policy]."""
+        whole = self.by_policy("cumulative_cost_usd")
+        used = [worth_using(cost, self.control) for cost in whole]
+        return np.array([regression(part, control).mean for part, control in zip(usd, used, strict=True)])
 
     def mean_cumulative_cash_usd(self) -> FloatArray:
         """Money spent since the start, inventory left out, mean over worlds [policy, day]."""

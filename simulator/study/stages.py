@@ -25,6 +25,8 @@ class StageRow:
     usd: float
     share: float
     """Of the cumulative cost."""
+    controlled_usd: float
+    """With luck in total demand taken out, as in `controlled_cost_usd` of the summary: the stages are that cost."""
 
 
 def stage_usd(books: Books, releases: tuple[ReleaseRecord, ...]) -> FloatArray:
@@ -52,8 +54,8 @@ def stage_usd(books: Books, releases: tuple[ReleaseRecord, ...]) -> FloatArray:
     return np.array([found[stage] for stage in Stage])
 
 
-def stage_rows(policy: str, usd: FloatArray) -> Iterator[StageRow]:
+def stage_rows(policy: str, usd: FloatArray, controlled_usd: FloatArray) -> Iterator[StageRow]:
     """The rows of one policy, whose stages cost so much on average [stage]."""
     whole = float(usd.sum())
-    for stage, cost in zip(Stage, usd.tolist(), strict=True):
-        yield StageRow(policy, stage.value, cost, ratio(cost, whole))
+    for stage, cost, controlled in zip(Stage, usd.tolist(), controlled_usd.tolist(), strict=True):
+        yield StageRow(policy, stage.value, cost, ratio(cost, whole), controlled)

@@ -18,7 +18,7 @@ from recalculated import Values, formula_cells, opened, recalculated
 from small_study import BUY, RENT, RESERVE, growing_lab
 from streamed_study import STUDY, compared, placed
 
-from simulator.lab.accounts import CLOSING, FLOWS, OPENING, Account, Use
+from simulator.lab.accounts import CLOSING, FLOWS, OPENING, Account, Stage, Use
 from simulator.lab.orders import Tenure
 from simulator.show.sheet_names import policy_sheets
 from simulator.show.statement_lines import ACCOUNT_LABELS
@@ -99,8 +99,19 @@ def test_costs_recalculated_from_months_are_those_of_the_store(book: Workbook, s
             assert solved["Summary", f"E{first + number}"] == pytest.approx(paired, abs=CENT)
             percent = stored.summary["difference_percent"][number]
             assert solved["Summary", f"H{first + number}"] == pytest.approx(percent / 100.0, abs=1e-9)
-    off = row_of(book, "Summary", "rent", 2)
+    off = row_of(book, "Summary", "rent", 3)
     assert [solved["Summary", f"D{off + number}"] for number in range(len(POLICIES))] == [0.0] * len(POLICIES)
+
+
+def test_stages_add_up_to_the_cost(book: Workbook, solved: Values, stored: Stored) -> None:
+    first = row_of(book, "Summary", "rent", 2)
+    for number, policy in enumerate(POLICIES):
+        own = stored.replications[stored.replications["policy"] == policy.name]
+        for column, stage in zip("BCDEFGHIJ", Stage, strict=True):
+            mean = own[f"stage_{stage.value}_usd"].mean()
+            assert book["Summary"][f"{column}{first + number}"].value == pytest.approx(mean, abs=CENT), stage
+        whole = solved["Summary", f"K{first + number}"]
+        assert whole == pytest.approx(stored.summary["cumulative_cost_usd"][number], abs=CENT)
 
 
 def test_every_account_and_use_is_the_mean_of_its_worlds(book: Workbook, solved: Values, stored: Stored) -> None:

@@ -145,6 +145,18 @@ def test_stages_add_up_to_the_cumulative_cost(comparison: Comparison) -> None:
     assert table.groupby("policy")["share"].sum().to_numpy() == pytest.approx(1.0)
 
 
+def test_stages_are_estimated_as_the_cost_they_add_up_to() -> None:
+    found = compare(growing_lab(200), (RENT, OVERTRAIN, BUY), replications=16)
+    rows = found.summary_records()
+    assert [row.cost_variance_factor < 0.5 for row in rows] == [True, True, False], "whose luck in demand is taken out"
+    costs = [row.controlled_cost_usd for row in rows]
+    np.testing.assert_allclose(found.controlled_stage_usd.sum(axis=1), costs, rtol=1e-9)
+    assert found.stages_table.groupby("policy", sort=False)["controlled_usd"].sum().to_numpy() == pytest.approx(costs)
+    serving = list(Stage).index(Stage.SERVING)
+    moved = ~np.isclose(found.controlled_stage_usd, found.stage_usd, rtol=1e-9)[:, serving]
+    assert moved.tolist() == [True, True, False]
+
+
 def at(comparison: Comparison, name: str, stage: Stage) -> float:
     return float(comparison.stage_usd[comparison.policy_names.index(name), list(Stage).index(stage)])
 
