@@ -17,7 +17,6 @@ from simulator.show.workbook_cells import (
     NOTE,
     PERCENT,
     TEXT,
-    TITLE,
     WHOLE,
     WRAPPED,
     Book,
@@ -55,7 +54,7 @@ def write_about(book: Book, comparison: Comparison, statements: Sequence[Stateme
     scenario = comparison.scenario
     last = scenario.start + timedelta(days=scenario.horizon_days - 1)
     sheet = book.sheet(ABOUT, [30.0, 110.0], (0, 0))
-    sheet.text(0, 0, scenario.title, TITLE)
+    sheet.title(scenario.title)
     facts: list[tuple[str, object]] = [
         ("Question", scenario.question),
         ("First day", scenario.start),

@@ -20,7 +20,6 @@ from simulator.show.workbook_cells import (
     MONTH,
     NOTE,
     PLAIN,
-    TITLE,
     Book,
     Look,
     Sheet,
@@ -116,7 +115,7 @@ def _sheet(book: Book, found: Statement, name: str, note: str) -> Sheet:
     n_columns = found.months.shape[1] if name == found.sheets.months else found.years.shape[1]
     widths = [_LABEL_WIDTH, *[money_width(found.largest_usd)] * (1 + n_columns)]
     sheet = book.sheet(name, widths, (FIRST_LINE, FIRST_PERIOD))
-    sheet.text(0, 0, found.policy, TITLE)
+    sheet.title(found.policy)
     sheet.text(1, 0, note, NOTE)
     sheet.text(2, 0, "US dollars", HEADER)
     sheet.text(2, TOTAL_COLUMN, "Total", FIGURES)

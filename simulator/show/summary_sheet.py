@@ -21,7 +21,6 @@ from simulator.show.workbook_cells import (
     PLAIN,
     SECTION,
     TEXT,
-    TITLE,
     WHOLE,
     WRAPPED,
     Book,
@@ -65,7 +64,7 @@ def write_summary(book: Book, comparison: Comparison, statements: Sequence[State
     """Costs link to the statements, so that a click leads to where they come from."""
     largest = max(found.largest_usd for found in statements)
     sheet = book.sheet(NAME, [30.0, *[max(money_width(largest), 12.0)] * (_WIDEST - 1)], (0, 1))
-    sheet.text(0, 0, comparison.scenario.title, TITLE)
+    sheet.title(comparison.scenario.title)
     said = (comparison.scenario.question, verdict(comparison), comparison.equal_service.said)
     for row, text in enumerate(said, start=1):
         sheet.made.merge_range(row, 0, row, 9, "")

@@ -45,6 +45,7 @@ class Look:
 
 
 TEXT, WRAPPED = Look(), Look(wrap=1)
+_TITLE_HEIGHT = 22.0
 TITLE, NOTE = Look(bold=1, size=14), Look(colour="#63636b")
 HEADER = Look(bold=1, fill="#dde6f5", wrap=1)
 FIGURES = replace(HEADER, align="right")
@@ -112,6 +113,11 @@ class Sheet:
     def text(self, row: int, column: int, text: str, look: Look = TEXT) -> None:
         """A text, whatever it begins with."""
         self.made.write_string(row, column, _clean(text)[:_MOST_LETTERS], self.book.format(look))
+
+    def title(self, text: str) -> None:
+        """What the sheet is about, in its first row."""
+        self.made.set_row(0, _TITLE_HEIGHT)
+        self.text(0, 0, text, TITLE)
 
     def number(self, row: int, column: int, number: float, look: Look = TEXT) -> None:
         """A number; nothing where there is none."""
