@@ -3,19 +3,21 @@
 
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: demo test lint types bench help
+.PHONY: demo test verify expected lint types bench help
 
 RUN   := .venv/bin/python
 BASE  := .venv/.installed
 DEV   := .venv/.installed-dev
 PIP   := $(RUN) -m pip --disable-pip-version-check install --quiet
-TESTS := test lint types bench
+TESTS := test verify expected lint types bench
 # With `make -j demo test` the demo waits for the one installation that both need.
 NEEDS := $(if $(filter $(TESTS),$(MAKECMDGOALS)),$(DEV),$(BASE))
 
 help:
 	@echo "make demo    compare the policies of scenarios/frontier_lab.toml"
 	@echo "make test    lint, types and tests; also each alone: make lint, make types"
+	@echo "make verify  published claims against the simulator, and the large studies that ship"
+	@echo "make expected  write scenarios/NAME.expected.csv anew (make expected NAMES=\"known_demand sharding\")"
 	@echo "make bench   time the engine against yardsticks of the same run (make bench PARTS=\"laddered naive\")"
 
 demo: $(NEEDS)
@@ -25,7 +27,14 @@ test: $(DEV)
 	@$(RUN) -m ruff check .
 	@$(RUN) -m ruff format --check .
 	@$(RUN) -m mypy
-	@$(RUN) -m pytest -n auto
+	@$(RUN) -m pytest -n auto -m "not verify"
+
+verify: $(DEV)
+	@$(RUN) -m simulator verify
+	@$(RUN) -m pytest -m verify
+
+expected: $(DEV)
+	@$(RUN) tests/expected.py $(NAMES)
 
 lint: $(DEV)
 	@$(RUN) -m ruff check .

@@ -36,6 +36,7 @@ HEAVY = ("numpy", "pandas", "matplotlib", "scipy", "simpy", "pydantic", "pyarrow
         ["laws", "--help"],
         ["calibrate", "--help"],
         ["catalog", "--help"],
+        ["app", "--help"],
         ["thresholds", "--help"],
         ["sweep", "--help"],
         ["--version"],

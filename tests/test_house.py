@@ -19,6 +19,8 @@ TOOLS = {
     "scipy": {"study"},
     "jinja2": {"show"},
     "PIL": {"show"},
+    "xlsxwriter": {"show"},
+    "streamlit": {"show"},
     "random": set(),
 }
 """Where a library may be imported; anywhere, if it is not named. Dice are numpy's, in world."""

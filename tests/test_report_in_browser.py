@@ -12,10 +12,10 @@ import pytest
 from small_study import growing_lab, policy
 
 from simulator.lab.procurement import BuyToForecast, RentOnDemand, ReserveBase
-from simulator.show.money import money, signed_percent
+from simulator.show.money import change_decimals, money, signed_percent
 from simulator.show.report import write_report
 from simulator.show.report_sliders import cheapest_of
-from simulator.show.table import decimals_of, verdict
+from simulator.show.table import verdict
 from simulator.study.comparison import Comparison, SummaryRow
 from simulator.study.equal_service import USUAL_SERVICE
 from simulator.study.experiment import compare
@@ -103,7 +103,7 @@ def shown(row: SummaryRow, *, is_baseline: bool) -> tuple[str, str]:
     percents = row.controlled_difference_percent
     if is_baseline:
         return money(row.controlled_cost_usd), "baseline"
-    change = signed_percent(percents, decimals_of(percents)) if row.comparable else "not comparable"
+    change = signed_percent(percents, change_decimals(percents)) if row.comparable else "not comparable"
     return money(row.controlled_cost_usd), change
 
 

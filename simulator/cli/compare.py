@@ -124,8 +124,10 @@ def show_comparison(
     comparison: Comparison, folder: Path, rule: Precision | None = None, *, as_json: bool, quiet: bool
 ) -> None:
     """Say what came out, as the options ask for, and where the results are."""
+    from simulator.show.stage_table import stage_table
     from simulator.show.stopping_said import precision_said
     from simulator.show.table import comparison_table, verdict
+    from simulator.show.why_said import why_said
 
     if as_json:
         print_json(comparison.summary_records())
@@ -136,6 +138,10 @@ def show_comparison(
     else:
         print_rich(comparison_table(comparison))
         click.echo(verdict(comparison))
+        for line in why_said(comparison):
+            click.echo(line)
+        click.echo()
+        print_rich(stage_table(comparison))
         if rule is not None:
             click.echo(precision_said(rule))
         click.echo(f"Results: {folder}")
@@ -190,11 +196,21 @@ def _live_on(
         live_on(study, journal, workers=workers, executor=executor, progress=progress)
 
 
+def draw(comparison: Comparison, folder: Path) -> None:
+    """Write what people look at: pictures, the workbook, and the report that holds them."""
+    from simulator.show.plots import save_plots
+    from simulator.show.report import write_report
+    from simulator.show.workbook import save_workbook
+
+    save_plots(comparison, folder)
+    save_workbook(comparison, folder)
+    write_report(comparison, folder)
+
+
 def _finished(study: Streamed, journal: Journal) -> Comparison:
-    from simulator.show.results import save_pictures_and_report
     from simulator.study.streaming import finish
 
-    return finish(study, journal, save_pictures_and_report)
+    return finish(study, journal, draw)
 
 
 def _shard_done(study: Streamed, journal: Journal, *, quiet: bool) -> None:

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 import click
 
 from simulator import __version__
+from simulator.cli.app import app
+from simulator.cli.backtest import backtest
 from simulator.cli.calibrate import calibrate
 from simulator.cli.catalog import catalog
 from simulator.cli.compare import compare
@@ -22,6 +24,7 @@ from simulator.cli.said import Interrupted
 from simulator.cli.scenario_files import check, new
 from simulator.cli.sweep import sweep
 from simulator.cli.thresholds import thresholds
+from simulator.cli.verify import verify
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -63,7 +66,10 @@ _COMMANDS = (
     thresholds,
     sweep,
     calibrate,
+    backtest,
     catalog,
+    verify,
+    app,
 )
 for _command in _COMMANDS:
     labspend.add_command(_command)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simulator.cli.compare import show_comparison
+from simulator.cli.compare import draw, show_comparison
 from simulator.cli.said import QUIET, BadInput, results_go_to
 
 if TYPE_CHECKING:
@@ -38,11 +38,10 @@ def merge(folders: tuple[Path, ...], out: Path | None, as_json: bool, quiet: boo
 
 
 def _merged(folders: tuple[Path, ...], target: Path, command: str) -> Comparison:
-    from simulator.show.results import save_pictures_and_report
     from simulator.study.identity import NotThisStudy
     from simulator.study.shards import merge as merge_shards
 
     try:
-        return merge_shards(folders, target, command=command, pictures=save_pictures_and_report)
+        return merge_shards(folders, target, command=command, pictures=draw)
     except NotThisStudy as error:
         raise BadInput(str(error)) from None

@@ -57,6 +57,15 @@ class ReleaseCost:
     training_usd: float
     serving_usd: float
     served_tokens: float
+    data_usd: float
+    """The part of training that was paid for data."""
+
+
+class Deployment(NamedTuple):
+    """A trained model goes into service."""
+
+    day: int
+    usd: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +84,9 @@ class _HeldCost(NamedTuple):
     busy: FloatArray
 
 
-def settle(world: World, fleet: Fleet, used: Dispatch, runs: Sequence[TrainingRun]) -> Books:
+def settle(
+    world: World, fleet: Fleet, used: Dispatch, runs: Sequence[TrainingRun], deployments: Sequence[Deployment] = ()
+) -> Books:
     """Turn GPU-hours, prices and the fleet's history into money, in one pass."""
     n_days = world.calendar.horizon_days
     # Columns lie one after the other in memory: accounts are written whole, and those never used cost nothing.
@@ -85,6 +96,10 @@ def settle(world: World, fleet: Fleet, used: Dispatch, runs: Sequence[TrainingRu
     training_unit = _charge_held(used, held_cost, economic)
     _charge_rented(world, used, cash, economic, training_unit)
     releases = _charge_releases(world, used, runs, training_unit, cash, economic)
+    for deployed in deployments:
+        if deployed.day < n_days:
+            cash[deployed.day, Account.DEPLOYMENT] += deployed.usd
+            economic[deployed.day, Use.DEPLOYMENT] += deployed.usd
     _lease(world, fleet.leases, cash, economic)
     return Books(cash, economic, releases)
 
@@ -252,7 +267,7 @@ def _charge_releases(
     costs = []
     for run in runs:
         if run.first_day >= n_days:  # it waited for GPUs in vain
-            costs.append(ReleaseCost(0.0, 0.0, 0.0))
+            costs.append(ReleaseCost(0.0, 0.0, 0.0, 0.0))
             continue
         cash[run.first_day, Account.DATA] += run.data_usd
         economic[run.first_day, Use.TRAINING] += run.data_usd
@@ -260,7 +275,7 @@ def _charge_releases(
         replaced = _replaced_day(run, runs, n_days)
         life = slice(min(run.deploy_day, n_days), min(replaced, n_days))
         served = float(used.served_tokens[life].sum())
-        costs.append(ReleaseCost(trained, float(serving[life].sum()), served))
+        costs.append(ReleaseCost(trained, float(serving[life].sum()), served, run.data_usd))
         if replaced >= n_days:
             left = run.planned_after(n_days) - _planned_for_rerun(run, runs)
             cash[-1, Account.CLOSING_MODELS] -= trained * left

@@ -11,7 +11,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from simulator.lab.models import ServedModel, ServingTable, clusters, flop_per_gpu_hour, planned_gpus, serving_table
+from simulator.lab.models import (
+    ServedModel,
+    ServingTable,
+    clusters,
+    flop_per_gpu_hour,
+    planned_gpus,
+    prompted,
+    serving_table,
+)
 from simulator.lab.routes import PRETRAIN, Route, mixed, physical_flop
 from simulator.laws.data_limit import effective_tokens, tokens_for_effective
 from simulator.laws.precision import Precision, quantization_penalty, tokens_for_loss_quantized
@@ -20,6 +28,7 @@ from simulator.laws.test_time import MAX_SAMPLES, gain
 from simulator.laws.units import HOURS_PER_DAY, FloatArray, Numbers
 from simulator.world.hardware import Accelerator
 from simulator.world.models import PublishedModel
+from simulator.world.prompting import PromptingInputs
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario
 
@@ -119,6 +128,7 @@ class Candidates:
             self.route.token_worth,
             self.route.quality_gain,
             self.scenario.planned_mix(self.release),
+            self.route.prompting,
         )
 
 
@@ -133,7 +143,7 @@ def candidates(scenario: Scenario, release: Release, route: Route = PRETRAIN) ->
 
 
 @lru_cache(maxsize=128)
-def fine_tuned(scenario: Scenario, release: Release, names: tuple[str, ...] = ()) -> Candidates | None:
+def fine_tuned(scenario: Scenario, release: Release, route: Route, names: tuple[str, ...] = ()) -> Candidates | None:
     """Open-weight models that can be trained on to meet the target; None if none is out yet.
 
     The tokens a base was trained on count as they are and cost nothing; only what is missing is trained, at least
@@ -147,11 +157,9 @@ def fine_tuned(scenario: Scenario, release: Release, names: tuple[str, ...] = ()
         np.array([getattr(base, field) for base in bases])
         for field in ("n_active_parameters", "n_parameters", "n_training_tokens")
     )
-    speeds = serving_table(scenario, sizes, scenario.precisions, total)
-    tokens = np.maximum(
-        _tokens_by_precision(scenario, release, PRETRAIN, sizes), read + scenario.fine_tuning.min_tokens
-    )
-    return _table(scenario, release, Route("fine-tune"), bases, sizes, total, tokens, tokens - read, speeds)
+    speeds = serving_table(scenario, sizes, scenario.precisions, total, route.prompting)
+    tokens = np.maximum(_tokens_by_precision(scenario, release, route, sizes), read + scenario.fine_tuning.min_tokens)
+    return _table(scenario, release, route, bases, sizes, total, tokens, tokens - read, speeds)
 
 
 def _tokens_by_precision(scenario: Scenario, release: Release, route: Route, sizes: FloatArray) -> FloatArray:
@@ -173,9 +181,11 @@ def _table(
 ) -> Candidates:
     """What follows from sizes and tokens: FLOP and hours of what is read now, and the time a user token takes."""
     flop = route.flop(sizes, n_tokens_read)
-    mix = scenario.planned_mix(release)
+    mix = prompted(route.prompting, scenario.planned_mix(release))
     seconds = np.stack([speeds.per_user_token(scenario, samples, mix) for samples in SAMPLES], axis=2)
-    hours = [_hours_per_flop(scenario, release, kind, flop, n_total_parameters) for kind in scenario.accelerators]
+    hours = [
+        _hours_per_flop(scenario, release, route, kind, flop, n_total_parameters) for kind in scenario.accelerators
+    ]
     return Candidates(
         scenario=scenario,
         release=release,
@@ -213,6 +223,7 @@ def _fine_row(scenario: Scenario, release: Release, route: Route, precision: int
     tokens = _tokens(scenario, route, sizes, scenario.precisions[precision], table.loss_needed[samples])
     flop = route.flop(sizes, tokens)
     speeds = _speeds(scenario, release, route).of(precision).between(sizes)
+    mix = prompted(route.prompting, scenario.planned_mix(release))
     return Row(
         route,
         precision,
@@ -221,14 +232,14 @@ def _fine_row(scenario: Scenario, release: Release, route: Route, precision: int
         tokens,
         tokens,
         flop,
-        np.stack([_hours_per_flop(scenario, release, kind, flop, sizes) for kind in scenario.accelerators]),
-        speeds.per_user_token(scenario, SAMPLES[samples], scenario.planned_mix(release))[:, 0],
+        np.stack([_hours_per_flop(scenario, release, route, kind, flop, sizes) for kind in scenario.accelerators]),
+        speeds.per_user_token(scenario, SAMPLES[samples], mix)[:, 0],
         speeds.replica_gpus[:, 0],
     )
 
 
 @lru_cache(maxsize=8)
-def serving_speeds(scenario: Scenario) -> ServingTable:
+def serving_speeds(scenario: Scenario, prompting: PromptingInputs | None = None) -> ServingTable:
     """Speeds of all sizes that are searched for the releases as declared, 0.2 % apart.
 
     Log-log interpolation between them is exact where speed is a power of size; where the best replica size
@@ -236,30 +247,32 @@ def serving_speeds(scenario: Scenario) -> ServingTable:
     """
     better = [PRETRAIN, *([mixed(scenario, PRETRAIN)] if scenario.data_mixing else [])]
     optima = [_optimal_size(scenario, release, route) for release in scenario.releases for route in better]
-    return _speeds_from(scenario, min(optima), max(optima))
+    return _speeds_from(scenario, min(optima), max(optima), prompting)
 
 
 def _speeds(scenario: Scenario, release: Release, route: Route) -> ServingTable:
     """Speeds of the sizes searched for any release: luck and later runs may ask for others than were declared."""
     optimum = _optimal_size(scenario, release, route)
     if scenario.releases:
-        table = serving_speeds(scenario).n_parameters
+        table = serving_speeds(scenario, route.prompting).n_parameters
         if table[0] <= SMALLEST * optimum and LARGEST * optimum <= table[-1]:
-            return serving_speeds(scenario)
-    return _octave_speeds(scenario, int(np.floor(np.log2(optimum))))
+            return serving_speeds(scenario, route.prompting)
+    return _octave_speeds(scenario, int(np.floor(np.log2(optimum))), route.prompting)
 
 
 @lru_cache(maxsize=16)
-def _octave_speeds(scenario: Scenario, octave: int) -> ServingTable:
+def _octave_speeds(scenario: Scenario, octave: int, prompting: PromptingInputs | None) -> ServingTable:
     """For compute-optimal sizes from one power of two to the next."""
-    return _speeds_from(scenario, 2.0**octave, 2.0 ** (octave + 1))
+    return _speeds_from(scenario, 2.0**octave, 2.0 ** (octave + 1), prompting)
 
 
-def _speeds_from(scenario: Scenario, least_optimum: float, largest_optimum: float) -> ServingTable:
+def _speeds_from(
+    scenario: Scenario, least_optimum: float, largest_optimum: float, prompting: PromptingInputs | None
+) -> ServingTable:
     smallest, largest = SMALLEST * least_optimum / SIZE_STEP, LARGEST * largest_optimum * SIZE_STEP
     n_sizes = int(np.log(largest / smallest) / np.log(_FINE_STEP)) + 1
     sizes: FloatArray = smallest * _FINE_STEP ** np.arange(float(n_sizes))
-    return serving_table(scenario, sizes, scenario.precisions)
+    return serving_table(scenario, sizes, scenario.precisions, prompting=prompting)
 
 
 def _optimal_size(scenario: Scenario, release: Release, route: Route) -> float:
@@ -290,18 +303,29 @@ def _tokens(
 
 
 def _hours_per_flop(
-    scenario: Scenario, release: Release, kind: Accelerator, training_flop: FloatArray, n_parameters: FloatArray
+    scenario: Scenario,
+    release: Release,
+    route: Route,
+    kind: Accelerator,
+    training_flop: FloatArray,
+    n_parameters: FloatArray,
 ) -> FloatArray:
     """GPU-hours per FLOP of many runs at once, each on the GPUs that finish it in time; inf where none do."""
-    gpus = planned_gpus(scenario, kind, training_flop, n_parameters, release.train_days)
+    gpus = planned_gpus(scenario, kind, training_flop, n_parameters, release.train_days, route.method)
     table = clusters(scenario.training, scenario.training.failures_per_gpu_year)
     hours = 1.0 / (flop_per_gpu_hour(scenario, kind) * table.goodput(gpus))
     in_time = gpus * HOURS_PER_DAY * max(release.train_days, 1) * (1.0 + _ROUNDING)
-    return np.where(training_flop * hours <= in_time, hours, np.inf)
+    return np.where((training_flop * hours <= in_time) & np.isfinite(gpus), hours, np.inf)
 
 
 def reached_flop(scenario: Scenario, release: Release, model: ServedModel) -> float:
-    """Equivalent training FLOP of a model on the release's decision day: quality in one currency [FLOP]."""
+    """Equivalent training FLOP of a model on the release's decision day: quality in one currency [FLOP].
+
+    Of a portfolio what the member reaches that falls shortest of what its traffic needs, as if all traffic needed it.
+    """
+    if model.members:
+        asked = [member for member in model.members if member.quality > 0.0]
+        return min(reached_flop(scenario, release, member.model) / member.quality for member in asked)
     fit = scenario.scaling_fit
     fresh = model.token_worth * effective_tokens(model.n_training_tokens, scenario.training.unique_tokens)
     penalty = quantization_penalty(model.precision.reference_penalty_nats, model.n_parameters, fresh)

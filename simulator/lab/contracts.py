@@ -22,6 +22,7 @@ class Contracts:
         self.signed: list[tuple[int, Purchase | Lease]] = []
         """What was bought and leased, by the day it was; a sale takes a purchase back and agrees on one that ends."""
         self._world, self._scenario, self._fleet = world, world.scenario, fleet
+        self._look_day, self._seen, self._owned_kw = -1, "", 0.0
 
     def is_possible(self, order: Buy | Reserve | Sell, day: int) -> bool:
         """Whole GPUs, of a kind there is, from today on: anything else is a mistake of the policy, not of its plans."""
@@ -91,9 +92,9 @@ class Contracts:
             self._fleet.rental_usd_per_day.set(day, self.limits.rental_usd_per_day(days_to_review))
             if self.limits.overrun_usd:
                 told = f"what is agreed on exceeds the budget of the year by {self.limits.overrun_usd:,.0f} USD"
-                seen, owned_kw = self._seen(day), self.limits.owned_kw(day)
-                none = OrderRecord(day, "", Tenure.ON_DEMAND, 0, 0, day, day, 0.0, told, seen, owned_kw)
-                self.records.append(none)
+                self._look(day, Tenure.ON_DEMAND)
+                seen = self._seen, self._owned_kw
+                self.records.append(OrderRecord(day, "", Tenure.ON_DEMAND, 0, 0, day, day, 0.0, told, *seen))
 
     def _agree(self, bound: Purchase | Lease, day: int) -> None:
         self.signed.append((day, bound))
@@ -119,10 +120,16 @@ class Contracts:
     def _list_price(self, accelerator: int, day: int) -> float:
         return float(self._world.prices.purchases_on(self._world.calendar.index(day))[accelerator])
 
-    def _seen(self, day: int) -> str:
-        index = self._world.calendar.index(day)
-        week = min(index, 7)
-        return f"{self._world.meter.mean(index - week, index):.3g} tokens a day last week" if week else "no meter yet"
+    def _look(self, day: int, tenure: Tenure) -> None:
+        """What is seen changes by the day; what is owned, with each order of GPUs to own too."""
+        if day != self._look_day:
+            index = self._world.calendar.index(day)
+            week = min(index, 7)
+            mean = self._world.meter.mean(index - week, index) if week else 0.0
+            self._seen = f"{mean:.3g} tokens a day last week" if week else "no meter yet"
+        if day != self._look_day or tenure is Tenure.OWNED:
+            self._owned_kw = self.limits.owned_kw(day)
+        self._look_day = day
 
     def _record(
         self,
@@ -134,6 +141,7 @@ class Contracts:
         end_day: int,
         usd: float,
     ) -> None:
+        self._look(day, tenure)
         name, cut = self._scenario.accelerators[order.accelerator].name, ""
         if allowed.gpus < order.gpus:
             cut = f"; {order.gpus} asked, cut to what {allowed.limit}"
@@ -148,7 +156,7 @@ class Contracts:
                 end_day,
                 usd,
                 order.reason + cut,
-                self._seen(day),
-                self.limits.owned_kw(day),
+                self._seen,
+                self._owned_kw,
             )
         )

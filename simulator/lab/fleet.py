@@ -42,8 +42,7 @@ class Fleet:
     def commit(self, bound: Purchase | Lease, expected_day: int) -> None:
         """GPUs agreed on: later reviews count on them from the day they are expected, late or not."""
         schedule = self._owned if isinstance(bound, Purchase) else self._leased
-        schedule.add(bound.accelerator, expected_day, bound.gpus)
-        schedule.add(bound.accelerator, bound.end_day, -bound.gpus)
+        schedule.add(bound.accelerator, expected_day, bound.end_day, bound.gpus)
 
     def committed(self, days: IntArray) -> FloatArray:
         """Working GPUs held or on order for later days, less those sold or run out by then [accelerator, day]."""
@@ -93,8 +92,7 @@ class Fleet:
                 self.purchases[place] = replace(whole, gpus=whole.gpus - part.gpus)
                 self.purchases.append(gone)
             self.owned[accelerator].add(day, -part.gpus)
-            self._owned.add(accelerator, day, -part.gpus)
-            self._owned.add(accelerator, whole.end_day, part.gpus)
+            self._owned.add(accelerator, day, whole.end_day, -part.gpus)
             sold.append(gone)
         return sold
 

@@ -15,7 +15,7 @@ import simpy
 from simpy.events import EventPriority
 
 from simulator.lab.accounts import FLOWS
-from simulator.lab.books import Books, TrainingRun, settle
+from simulator.lab.books import Books, Deployment, TrainingRun, settle
 from simulator.lab.contracts import Contracts
 from simulator.lab.dispatch import Dispatch, Workload, dispatch
 from simulator.lab.fleet import Fleet, Holdings
@@ -85,6 +85,7 @@ class Lab:
         """Comes when GPUs are delivered, leased or given back: who waits for them looks again."""
         self.models: list[ServedModel] = []
         self.coming: list[PlannedModel] = []
+        self.deployments: list[Deployment] = []
         self.model_in_service = Level(-1.0)
         self.service: Service | None = None
         self.reviewed_day = -1
@@ -252,6 +253,8 @@ class Lab:
             yield from self._await(PlannedModel(model, run.deploy_day))
         if self.service is None or run.release >= self.service.release.number:
             self.service = Service.of(made.release, made.choice)
+            usd = self.scenario.deployment.usd_per_release + made.choice.rollout_usd
+            self.deployments.append(Deployment(self.today, usd))
             self._serve(model)
 
     def requantize(self, model: ServedModel) -> Process:
@@ -314,7 +317,7 @@ class Lab:
             self.models, self.model_in_service, self.serving_rental, self.work_rental, self.research_flop_per_day
         )
         used = dispatch(world, self.fleet, workload)
-        return used, settle(world, self.fleet, used, self.runs.begun)
+        return used, settle(world, self.fleet, used, self.runs.begun, self.deployments)
 
     def _look_at_money(self) -> None:
         """Where money is limited: what was spent until yesterday, and whether what is agreed on goes beyond."""

@@ -67,13 +67,11 @@ class Base:
         ordered
             Of this review, to be counted on though not yet committed.
         """
-        counted, today = [*ordered], observation.day
-        next_review = today + self.review_days
-        held = sorted(observation.fleet.leases(today), key=_end_day)
-        for lease in held:
-            again = self.term_days if lease.end_day >= next_review else 0
-            counted.append(Bound(lease.accelerator, lease.gpus, lease.first_day, lease.end_day + again))
-        for day, ending in groupby((lease for lease in held if lease.end_day < next_review), _end_day):
+        today, next_review = observation.day, observation.day + self.review_days
+        held = observation.fleet.leases(today)
+        counted = [*ordered, *(_bound(lease) for lease in held if lease.first_day >= next_review)]
+        soon_over = sorted((lease for lease in held if lease.end_day < next_review), key=_end_day)
+        for day, ending in groupby(soon_over, _end_day):
             need = self._need(observation, forecast, day, counted, self.term_days)
             if need is None:
                 continue
@@ -122,21 +120,23 @@ class Base:
         need = Need.on(observation, forecast, days, observation.on_demand_usd_per_gpu_hour * (1.0 - discount))
         if need is None:
             return None
-        return need._replace(committed=need.committed + bound_as(need, counted, days))
+        # Those that have not run out by the next review will be leased again.
+        until_then = np.minimum(days, observation.day + self.review_days - 1)
+        leased = observation.fleet.leased_as(1.0 / need.hours_for_one, until_then)
+        return need._replace(committed=need.committed + leased + bound_as(need, counted, days))
 
 
 def _end_day(lease: Lease) -> int:
     return lease.end_day
 
 
+def _bound(lease: Lease) -> Bound:
+    return Bound(lease.accelerator, lease.gpus, lease.first_day, lease.end_day)
+
+
 def bound_as(need: Need, counted: Sequence[Bound], days: IntArray) -> FloatArray:
     """GPUs counted on, in GPUs of the kind that is needed [day]."""
-    worth = (1.0 / need.hours_for_one).tolist()
-    first_day, last_day = int(days[0]), int(days[-1])
-    held, throughout = np.zeros(days.size), 0.0
+    held = np.zeros(days.size)
     for kind, gpus, since, until in counted:
-        if since <= first_day and until > last_day:
-            throughout += gpus * worth[kind]
-        elif until > first_day:
-            held += gpus * worth[kind] * ((days >= since) & (days < until))
-    return held + throughout
+        held += gpus / need.hours_for_one[kind] * ((days >= since) & (days < until))
+    return held

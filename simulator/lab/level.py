@@ -67,21 +67,27 @@ class Schedule:
         self._totals = np.zeros((n_rows, _ROOM + 1))
         """Before the first change, and from each on [row, change]."""
 
-    def add(self, row: int, day: int, change: float) -> None:
-        """From `day` on the level of a row will be higher by `change`."""
+    def add(self, row: int, day: int, end_day: int, change: float) -> None:
+        """From `day` until the day before `end_day` the level of a row will be higher by `change`."""
+        first, end = self._place(day), self._place(end_day)
+        if end_day > day:
+            self._totals[row, first + 1 : end + 1] += change
+
+    def _place(self, day: int) -> int:
+        """Where a day stands among those on which a level changes, put there if need be."""
         size = self._size
-        place = int(self._days[:size].searchsorted(day, side="right"))
-        if place and self._days[place - 1] == day:
-            self._totals[row, place : size + 1] += change
-            return
+        place = int(self._days[:size].searchsorted(day))
+        if place < size and self._days[place] == day:
+            return place
         if size == self._days.size:
             self._days = np.concatenate((self._days, np.zeros(size, dtype=np.int64)))
             self._totals = np.concatenate((self._totals, np.zeros((self._totals.shape[0], size))), axis=1)
-        self._days[place + 1 : size + 1] = self._days[place:size]
-        self._totals[:, place + 1 : size + 2] = self._totals[:, place : size + 1]
+        if place < size:
+            self._days[place + 1 : size + 1] = self._days[place:size]
         self._days[place] = day
-        self._totals[row, place + 1 : size + 2] += change
+        self._totals[:, place + 1 : size + 2] = self._totals[:, place : size + 1]
         self._size = size + 1
+        return place
 
     def at(self, days: IntArray) -> FloatArray:
         """The levels on later days [row, day].
@@ -89,8 +95,8 @@ class Schedule:
         Examples
         --------
         >>> gpus = Schedule()
-        >>> gpus.add(0, 30, 8.0)
-        >>> gpus.add(0, 10, 4.0)
+        >>> gpus.add(0, 30, 100, 8.0)
+        >>> gpus.add(0, 10, 100, 4.0)
         >>> gpus.at(np.array([9, 10, 40]))
         array([[ 0.,  4., 12.]])
         """

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import ceil
+from math import ceil, isfinite
 
 import numpy as np
 
 from simulator.laws.chip import peak_flop_per_second
+from simulator.laws.fine_tuning import TrainingMethod
 from simulator.laws.precision import BF16, Precision
 from simulator.laws.training_speed import goodput, least_gpus
 from simulator.laws.units import HOURS_PER_DAY, SECONDS_PER_HOUR, FloatArray, Numbers
 from simulator.world.hardware import Accelerator
+from simulator.world.prompting import PromptingInputs
 from simulator.world.roadmap import Release
-from simulator.world.scenario import Scenario, TrainingInputs
+from simulator.world.scenario import Misplaced, Scenario, TrainingInputs
 from simulator.world.segments import Mix
 
 _LARGEST_CLUSTER = 1e8
@@ -72,14 +75,16 @@ def serving_table(
     n_parameters: FloatArray,
     precisions: tuple[Precision, ...],
     n_total_parameters: FloatArray | None = None,
+    prompting: PromptingInputs | None = None,
 ) -> ServingTable:
     """Speeds of models of these sizes (active parameters; total ones too if they differ), on every kind of GPU."""
     n_total = n_parameters if n_total_parameters is None else n_total_parameters
+    asked = scenario.asked(prompting)
     shape = (len(scenario.accelerators), len(precisions), n_parameters.size)
     prompt, completion, replica = np.empty(shape), np.empty(shape), np.empty(shape)
     for row, accelerator in enumerate(scenario.accelerators):
         for column, precision in enumerate(precisions):
-            speed = scenario.serving.speed(n_parameters, n_total, precision, accelerator.chip, scenario.demand)
+            speed = scenario.serving.speed(n_parameters, n_total, precision, accelerator.chip, asked)
             with np.errstate(divide="ignore"):
                 prompt[row, column] = 1.0 / speed.prefill_tokens_per_gpu_second
                 completion[row, column] = 1.0 / speed.decode_tokens_per_gpu_second
@@ -108,11 +113,40 @@ class ServedModel:
     """Equivalent FLOP gained by the mix of its data, as a factor."""
     mix: Mix | None = None
     """Of user tokens, at which its speed was planned; by default that of the start."""
+    prompting: PromptingInputs | None = None
+    """What is put before users' prompts; its gain is part of `quality_gain`."""
+    members: tuple[Member, ...] = ()
+    """The models of a portfolio, which is described by its largest; speed and replicas are those of all together."""
 
     @property
     def tokens_per_gpu_second(self) -> FloatArray:
         """User tokens per GPU-second by accelerator; 0 where it cannot be served."""
         return 1.0 / self.gpu_seconds_per_token
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One model of a portfolio."""
+
+    model: ServedModel
+    share: float
+    """User tokens it works on / all; in all more than 1 where some are worked on twice."""
+    quality: float
+    """Equivalent FLOP its traffic needs / the release's target; 0 for one that answers nobody."""
+
+
+def together(name: str, members: Sequence[Member]) -> ServedModel:
+    """Models that share the traffic, as one: GPU-seconds by their shares, a replica of one replica of each.
+
+    All are served on one kind of GPU, the cheapest for them together. Whole replicas are counted in sets, one of each
+    member, which rounds up a little more than each on its own.
+    """
+    lead = max((member.model for member in members), key=lambda model: model.n_parameters)
+    seconds = sum((member.share * member.model.gpu_seconds_per_token for member in members), np.zeros(1))
+    replica = sum((member.model.replica_gpus for member in members), np.zeros(1))
+    return replace(
+        lead, name=name, gpu_seconds_per_token=seconds, replica_gpus=replica, prompting=None, members=tuple(members)
+    )
 
 
 @lru_cache(maxsize=256)
@@ -124,33 +158,54 @@ def served_model(
     precision: Precision,
     samples: float,
     release: Release | None = None,
+    prompting: PromptingInputs | None = None,
 ) -> ServedModel:
     """The model with its speed on every kind of GPU on offer, at the mix planned for a release or today's."""
-    table = _speeds(scenario, n_parameters, precision)
     mix = scenario.demand.mix_at_start if release is None else scenario.planned_mix(release)
-    seconds = table.per_user_token(scenario, samples, mix)[:, 0, 0]
+    table = _speeds(scenario, n_parameters, precision, prompting)
+    seconds = table.per_user_token(scenario, samples, prompted(prompting, mix))[:, 0, 0]
     replica = table.replica_gpus[:, 0, 0]
-    return ServedModel(name, n_parameters, n_training_tokens, precision, samples, seconds, replica, mix=mix)
+    made = ServedModel(name, n_parameters, n_training_tokens, precision, samples, seconds, replica, mix=mix)
+    return made if prompting is None else replace(made, prompting=prompting, quality_gain=prompting.gain)
 
 
 @lru_cache(maxsize=256)
-def _speeds(scenario: Scenario, n_parameters: float, precision: Precision) -> ServingTable:
-    return serving_table(scenario, np.array([n_parameters]), (precision,))
+def _speeds(
+    scenario: Scenario, n_parameters: float, precision: Precision, prompting: PromptingInputs | None
+) -> ServingTable:
+    return serving_table(scenario, np.array([n_parameters]), (precision,), prompting=prompting)
+
+
+def prompted(prompting: PromptingInputs | None, mix: Mix) -> Mix:
+    """What a user token asks of a server behind these prompts."""
+    return mix if prompting is None else prompting.longer(mix)
 
 
 def slowed_by_mix(scenario: Scenario, model: ServedModel, mix: Mix) -> FloatArray:
     """GPU-seconds a user token takes on each day's mix / on the mix the model was planned for [accelerator, day]."""
     planned = scenario.demand.mix_at_start if model.mix is None else model.mix
-    table = _speeds(scenario, model.n_parameters, model.precision)
-    now, then = (table.per_user_token(scenario, model.samples, each)[:, 0] for each in (mix, planned))
+    now, then = (_seconds_on(scenario, model, each) for each in (mix, planned))
     with np.errstate(invalid="ignore"):
         return np.where(np.isfinite(then) & np.isfinite(now), now / then, 1.0)
 
 
+def _seconds_on(scenario: Scenario, model: ServedModel, mix: Mix) -> FloatArray:
+    """GPU-seconds a user token takes by the serving law, on a mix or on that of each day [accelerator, day]."""
+    if model.members:
+        shares = (member.share * _seconds_on(scenario, member.model, mix) for member in model.members)
+        return sum(shares, np.zeros(1))
+    table = _speeds(scenario, model.n_parameters, model.precision, model.prompting)
+    return table.per_user_token(scenario, model.samples, prompted(model.prompting, mix))[:, 0]
+
+
 def requantized(scenario: Scenario, model: ServedModel, precision: Precision) -> ServedModel:
     """The same weights and tokens served in another precision, faster or slower by what the serving law says."""
+    if model.members:
+        others = [replace(each, model=requantized(scenario, each.model, precision)) for each in model.members]
+        return together(model.name, others)
+    size, tokens = model.n_parameters, model.n_training_tokens
     now, then = (
-        served_model(scenario, model.name, model.n_parameters, model.n_training_tokens, kind, model.samples)
+        served_model(scenario, model.name, size, tokens, kind, model.samples, prompting=model.prompting)
         for kind in (model.precision, precision)
     )
     with np.errstate(invalid="ignore"):
@@ -218,23 +273,52 @@ def run_gpu_hours(
 
 
 def planned_gpus(
-    scenario: Scenario, accelerator: Accelerator, training_flop: Numbers, n_parameters: Numbers, train_days: int
+    scenario: Scenario,
+    accelerator: Accelerator,
+    training_flop: Numbers,
+    n_parameters: Numbers,
+    train_days: int,
+    method: TrainingMethod | None = None,
 ) -> FloatArray:
     """The fewest GPUs that hold the model and finish in time, before rounding to whole ones.
 
     A run of 0 days is done within its day. Never more than the fastest cluster there can be: beyond it a run is late.
+    Infinite where the training state fits on no number of GPUs. `method` is by default that of training from scratch.
     """
     flop_per_gpu = flop_per_gpu_hour(scenario, accelerator) * HOURS_PER_DAY * max(train_days, 1)
     table = clusters(scenario.training, scenario.training.failures_per_gpu_year)
-    fewest = least_gpus(n_parameters, accelerator.chip.memory_bytes)
+    fewest = fewest_gpus(scenario, accelerator, n_parameters, method)
     return np.maximum(table.needed(np.asarray(training_flop) / flop_per_gpu), fewest)
 
 
+def fewest_gpus(
+    scenario: Scenario, accelerator: Accelerator, n_parameters: Numbers, method: TrainingMethod | None
+) -> FloatArray:
+    """The fewest GPUs that hold the training state; infinite where no number does."""
+    held = scenario.training.method if method is None else method
+    return least_gpus(n_parameters, accelerator.chip.memory_bytes, held.memory_share, held.stage)
+
+
 def run_size(
-    scenario: Scenario, accelerator: Accelerator, training_flop: float, n_parameters: float, train_days: int
+    scenario: Scenario,
+    accelerator: Accelerator,
+    training_flop: float,
+    n_parameters: float,
+    train_days: int,
+    method: TrainingMethod | None = None,
 ) -> RunSize:
-    """The run of `planned_gpus`, in whole GPUs."""
-    gpus = ceil(planned_gpus(scenario, accelerator, training_flop, n_parameters, train_days))
+    """The run of `planned_gpus`, in whole GPUs.
+
+    Raises
+    ------
+    Misplaced
+        Where the training state fits on no number of GPUs.
+    """
+    planned = float(planned_gpus(scenario, accelerator, training_flop, n_parameters, train_days, method))
+    if not isfinite(planned):
+        rule = f"must let {n_parameters:.3g} parameters be trained on the {accelerator.name}; share out more"
+        raise Misplaced("training.sharding", rule, repr(scenario.training.sharding))
+    gpus = ceil(planned)
     failures = scenario.training.failures_per_gpu_year
     return RunSize(gpus, float(run_gpu_hours(scenario, accelerator, training_flop, gpus, failures)))
 
@@ -247,4 +331,4 @@ def work_flop_per_gpu_hour(scenario: Scenario) -> FloatArray:
 
 def flop_per_gpu_hour(scenario: Scenario, accelerator: Accelerator) -> float:
     """FLOP of one GPU-hour at the training MFU, before failures [FLOP]."""
-    return peak_flop_per_second(accelerator.chip, BF16) * scenario.training.mfu * SECONDS_PER_HOUR
+    return peak_flop_per_second(accelerator.chip, BF16) * scenario.mfu_on(accelerator) * SECONDS_PER_HOUR

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
 from simulator.lab.candidates import Candidates
 from simulator.lab.forecast import Forecast
-from simulator.lab.models import RunSize, ServedModel, run_size, work_flop_per_gpu_hour
+from simulator.lab.models import RunSize, ServedModel, fewest_gpus, run_size, work_flop_per_gpu_hour
 from simulator.lab.observation import Observation
 from simulator.lab.procurement import PlanningPrice, Procurement
-from simulator.lab.routes import Route
+from simulator.lab.routes import Route, physical_flop
 from simulator.laws.finance import discount_factors
-from simulator.laws.units import SECONDS_PER_HOUR, FloatArray, Numbers
+from simulator.laws.fine_tuning import TrainingMethod
+from simulator.laws.scaling import compute_optimal
+from simulator.laws.units import SECONDS_PER_HOUR, BoolArray, FloatArray, Numbers
+from simulator.world.models import PublishedModel
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Misplaced, Scenario
 
@@ -41,6 +44,21 @@ class Choice:
     """Paid for training data on the first day of the run; by default the price of the model's tokens [USD]."""
     planned_log_sd_by_day: FloatArray | None = None
     """Standard deviation of the log of those tokens, as forecast; by default none was."""
+    tuned_share: float = 0.0
+    """Part of the run's FLOP that trains on from a base; what is left trains from scratch."""
+    rollout_usd: float = 0.0
+    """Paid for its prompts when it goes into service, beside what every deployment costs [USD]."""
+    method: TrainingMethod | None = None
+    """What its training holds in memory; by default as the scenario trains from scratch."""
+    n_total_parameters: float | None = None
+    """Weights that training holds, in a mixture of experts more than a token uses; by default those of the model."""
+    hours_factor: float = 1.0
+    """GPU-hours of its run / those that its FLOP take at the scenario's MFU: of a run whose hours are known."""
+
+    @property
+    def n_held_parameters(self) -> float:
+        """Weights that training holds."""
+        return self.model.n_parameters if self.n_total_parameters is None else self.n_total_parameters
 
     @property
     def planned_tokens(self) -> float:
@@ -49,8 +67,8 @@ class Choice:
 
     @property
     def planned_usd(self) -> float:
-        """Training, data and planned service together, the service discounted [USD]."""
-        return self.planned_training_usd + (self.data_usd or 0.0) + self.planned_serving_usd
+        """Training, data, prompts and planned service together, the service discounted [USD]."""
+        return self.planned_training_usd + (self.data_usd or 0.0) + self.planned_serving_usd + self.rollout_usd
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +86,14 @@ class Plan:
 
     @staticmethod
     def of(observation: Observation, release: Release, forecast: Forecast, procurement: Procurement) -> Plan:
-        """Today's plan for a release; its run goes to the kind of GPU with the cheapest FLOP."""
+        """Today's plan for a release; its run goes to the kind of GPU with the cheapest FLOP that can hold it."""
         scenario = observation.scenario
         days = release.due_day + np.arange(release.life_days)
         tokens, log_sd = forecast.ahead(observation, days)
         prices = procurement.planning_price(observation, release, forecast)
         usd_per_flop = prices.training_usd_per_gpu_hour / work_flop_per_gpu_hour(scenario)
-        cheapest = int(np.argmin(usd_per_flop))
+        able = np.where(_can_hold(scenario, release), usd_per_flop, np.inf)
+        cheapest = int(np.argmin(able if np.isfinite(able).any() else usd_per_flop))
         if not np.isfinite(usd_per_flop[cheapest]):
             rule = f"must offer a GPU to train {release.name} on from {scenario.calendar.date_of(observation.day)}"
             raise Misplaced("market.quote", rule, ", ".join(kind.name for kind in scenario.accelerators))
@@ -88,6 +107,10 @@ class Plan:
             cheapest,
             float(prices.training_usd_per_gpu_hour[cheapest]),
         )
+
+    def for_part(self, release: Release, share: float) -> Plan:
+        """The same for a part of the tokens, which may owe less than all do."""
+        return replace(self, release=release, discounted_tokens=self.discounted_tokens * share)
 
     def training_usd(self, training_flop: FloatArray, gpu_hours_per_flop: FloatArray) -> FloatArray:
         """Cost of runs on the chosen kind of GPU; `gpu_hours_per_flop` is by accelerator too [USD]."""
@@ -130,6 +153,8 @@ class Plan:
         total = self.training_usd(training_flop, gpu_hours_per_flop)
         total += self.data_usd(route, n_tokens_read)
         total += self.serving_usd(gpu_seconds_per_token, kinds)
+        if route.rollout_usd:
+            total += route.rollout_usd
         return total
 
     def choice(
@@ -140,12 +165,13 @@ class Plan:
         n_tokens_read: float,
         limit: str = "",
         *,
-        base: str = "",
+        base: PublishedModel | None = None,
         quality_met: bool = True,
     ) -> Choice:
         """The model as it would be trained and served."""
         kind = self.scenario.accelerators[self.accelerator]
-        size = run_size(self.scenario, kind, training_flop, model.n_parameters, self.release.train_days)
+        held = model.n_parameters if base is None else base.n_parameters
+        size = run_size(self.scenario, kind, training_flop, held, self.release.train_days, route.method)
         return Choice(
             model,
             training_flop,
@@ -156,10 +182,21 @@ class Plan:
             self.service_usd(model),
             quality_met,
             limit,
-            f"{route.name} {base}" if base else route.name,
+            f"{route.name} {base.name}" if base else route.name,
             float(self.data_usd(route, n_tokens_read)),
             self.log_sd_by_day,
+            1.0 if base else 0.0,
+            route.rollout_usd,
+            route.method,
+            held,
         )
+
+
+@lru_cache(maxsize=256)
+def _can_hold(scenario: Scenario, release: Release) -> BoolArray:
+    """Whether the training state of the compute-optimal model fits on any number of GPUs of each kind [accelerator]."""
+    size = float(compute_optimal(scenario.scaling_fit, physical_flop(scenario, release))[0])
+    return np.isfinite([float(fewest_gpus(scenario, kind, size, None)) for kind in scenario.accelerators])
 
 
 @lru_cache(maxsize=256)

@@ -11,9 +11,12 @@ from simulator.lab.altered_forecast import Biased, Certain, PlainKinds, Quantile
 from simulator.lab.break_even import BreakEven
 from simulator.lab.fixed_plan import FixedPlan
 from simulator.lab.forecast import Forecast, Trend
+from simulator.lab.given import Given
 from simulator.lab.ladder import Ladder
+from simulator.lab.portfolio import Portfolio
 from simulator.lab.procurement import BuyToForecast, Newsvendor, Procurement, RentOnDemand, ReserveBase
 from simulator.lab.recipe import Erdil, FineTune, Fixed, LeverRecipe, Recipe
+from simulator.lab.recorded import Recorded
 from simulator.lab.refresh import Refresh
 from simulator.lab.replan import Replan
 from simulator.lab.routes import MAIN_LEVERS, Lever
@@ -54,7 +57,9 @@ class PolicyInputs(Inputs):
     """A [[policy]] table of a scenario file."""
 
     name: str = Field(min_length=1, description="what the policy is called in tables and pictures")
-    recipe: Annotated[LeverRecipe | FineTune | Fixed | Erdil, Field(discriminator="kind")] = LeverRecipe()
+    recipe: Annotated[
+        LeverRecipe | FineTune | Fixed | Given | Portfolio | Recorded | Erdil, Field(discriminator="kind")
+    ] = LeverRecipe()
     procurement: Annotated[ProcurementKinds, Field(discriminator="kind")] = RentOnDemand()
     forecast: Annotated[PlainKinds | Biased | Quantile | Certain, Field(discriminator="kind")] = Trend()
     replan: Replan | None = None

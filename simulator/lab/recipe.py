@@ -18,8 +18,9 @@ from simulator.lab.forecast import Forecast
 from simulator.lab.models import served_model
 from simulator.lab.observation import Observation
 from simulator.lab.plan import Choice, Plan
+from simulator.lab.portfolio import routed
 from simulator.lab.procurement import Procurement
-from simulator.lab.routes import PRETRAIN, Lever, physical_flop, routes
+from simulator.lab.routes import PRETRAIN, Lever, physical_flop, routes, tuning_routes
 from simulator.lab.search import best_attainable, cheapest
 from simulator.laws.exchange import best_split
 from simulator.laws.precision import PRECISIONS
@@ -47,18 +48,34 @@ class LeverRecipe(Inputs):
 
     kind: Literal["levers"] = "levers"
     levers: frozenset[Lever] = Field(
-        frozenset(), description="any of overtrain, quantize, test_time, fine_tune, data_mixing, distil"
+        frozenset(),
+        description="any of overtrain, quantize, test_time, fine_tune, data_mixing, distil, prompting, routing",
     )
 
     def choose(
         self, observation: Observation, release: Release, forecast: Forecast, procurement: Procurement
     ) -> Choice:
         """The cheapest model over its run and its planned service life, by any way to train that is allowed."""
-        scenario = observation.scenario
         plan = Plan.of(observation, release, forecast, procurement)
+        alone = self._best(plan)
+        if Lever.ROUTING not in self.levers:
+            return alone
+        return min(alone, routed(plan, self._best), key=lambda choice: _rank(choice, release))
+
+    def _best(self, plan: Plan) -> Choice:
+        """The cheapest single model."""
+        scenario, release = plan.scenario, plan.release
         tables = [candidates(scenario, release, route) for route in routes(scenario, release, self.levers)]
-        bases = fine_tuned(scenario, release) if Lever.FINE_TUNE in self.levers else None
-        return cheapest(plan, tables if bases is None else [*tables, bases], self.levers)
+        if Lever.FINE_TUNE in self.levers:
+            bases = [fine_tuned(scenario, release, route) for route in tuning_routes(scenario, self.levers)]
+            tables += [table for table in bases if table is not None]
+        return cheapest(plan, tables, self.levers)
+
+
+def _rank(choice: Choice, release: Release) -> tuple[bool, bool, float]:
+    """Quality before time before cost; a run of 0 days is done within its day."""
+    is_late = choice.size.days > max(release.train_days, 1) * (1.0 + _ROUNDING)
+    return not choice.quality_met, is_late, choice.planned_usd
 
 
 class FineTune(Inputs):
@@ -66,7 +83,7 @@ class FineTune(Inputs):
 
     kind: Literal["fine_tune"] = "fine_tune"
     base: str = Field(description='the model to start from, such as "Llama 3.1 8B"')
-    levers: frozenset[Lever] = Field(frozenset(), description="any of quantize, test_time")
+    levers: frozenset[Lever] = Field(frozenset(), description="any of quantize, test_time, prompting")
 
     def check(self, scenario: Scenario) -> None:
         """Refuse a base that the scenario does not know, or that may not be built upon."""
@@ -87,11 +104,13 @@ class FineTune(Inputs):
     ) -> Choice:
         """The tokens that the base still lacks for the target."""
         base = self.start_of(observation.scenario)
-        table = fine_tuned(observation.scenario, release, (base.name,))
-        if table is None:
+        scenario = observation.scenario
+        found = [fine_tuned(scenario, release, r, (base.name,)) for r in tuning_routes(scenario, self.levers)]
+        tables = [table for table in found if table is not None]
+        if not tables:
             rule = f"must be out when {release.name} is decided"
             raise Misplaced("recipe.base", rule, f"{base.name}, {base.release}")
-        return cheapest(Plan.of(observation, release, forecast, procurement), [table], self.levers)
+        return cheapest(Plan.of(observation, release, forecast, procurement), tables, self.levers)
 
 
 class Fixed(Inputs):
@@ -165,3 +184,4 @@ class Erdil(Inputs):
 _SMALLEST = 0.01
 """Of the compute-optimal size: below it no tokens are enough under any published fit."""
 _SIZES = 4001
+_ROUNDING = 1e-6

@@ -219,7 +219,8 @@ class Replan(Inputs):
         if not met or observation.serving is None:
             return None
         action, choice = min(met, key=lambda each: each[1].planned_usd)
-        new, saving = choice.model, plan.service_usd(observation.serving) - choice.planned_usd
+        costs = choice.planned_usd + plan.scenario.deployment.usd_per_release
+        new, saving = choice.model, plan.service_usd(observation.serving) - costs
         said = f"{new.n_parameters:.3g} parameters, {new.n_training_tokens:.3g} tokens, {new.precision.name}"
         return Rerun(action, saving, said, again, choice)
 

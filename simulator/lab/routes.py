@@ -1,14 +1,16 @@
-"""Ways to turn FLOP into quality: training on the web's text, on a better mix of it, or on a teacher's answers."""
+"""Ways to turn FLOP into quality: training on the web's text, on a better mix, on a teacher's answers, on a base; and
+better prompts."""
 
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
 import numpy as np
 
+from simulator.laws.fine_tuning import TrainingMethod
 from simulator.laws.scaling import compute_optimal, training_flop
 from simulator.laws.units import (
     FORWARD_FLOP_PER_PARAMETER_TOKEN,
@@ -16,6 +18,7 @@ from simulator.laws.units import (
     FloatArray,
     Numbers,
 )
+from simulator.world.prompting import PromptingInputs
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Misplaced, Scenario
 
@@ -29,6 +32,8 @@ class Lever(StrEnum):
     FINE_TUNE = "fine_tune"
     DATA_MIXING = "data_mixing"
     DISTIL = "distil"
+    PROMPTING = "prompting"
+    ROUTING = "routing"
 
 
 MAIN_LEVERS = frozenset({Lever.OVERTRAIN, Lever.QUANTIZE, Lever.TEST_TIME})
@@ -52,10 +57,20 @@ class Route:
     """The teacher's own run [FLOP]."""
     fixed_usd: float = 0.0
     """Paid once per release [USD]."""
+    prompting: PromptingInputs | None = None
+    """What is put before users' prompts; its gain is part of `quality_gain`."""
+    method: TrainingMethod | None = None
+    """What training holds in memory and computes; by default as the scenario trains from scratch."""
+
+    @property
+    def rollout_usd(self) -> float:
+        """Paid for prompts when the model goes into service [USD]."""
+        return 0.0 if self.prompting is None else self.prompting.usd_per_release
 
     def flop(self, n_parameters: Numbers, n_training_tokens: Numbers) -> FloatArray:
         """All FLOP a model on this route takes, teacher and experiments included."""
-        per_token = TRAINING_FLOP_PER_PARAMETER_TOKEN * np.asarray(n_parameters) + self.flop_per_token
+        own = TRAINING_FLOP_PER_PARAMETER_TOKEN if self.method is None else self.method.flop_per_parameter_token
+        per_token = own * np.asarray(n_parameters) + self.flop_per_token
         return per_token * n_training_tokens * (1.0 + self.search_share) + self.teacher_flop
 
 
@@ -70,7 +85,30 @@ def routes(scenario: Scenario, release: Release, levers: Set[Lever]) -> tuple[Ro
         found += [mixed(scenario, route) for route in found]
     if Lever.DISTIL in levers:
         found += [_distilled(scenario, release, route) for route in found]
-    return tuple(found)
+    return _with_prompts(scenario, levers, found)
+
+
+@lru_cache(maxsize=256)
+def tuning_routes(scenario: Scenario, levers: Set[Lever]) -> tuple[Route, ...]:
+    """The ways to train a base on, without better prompts first."""
+    tuned = Route("fine-tune", method=scenario.fine_tuning.trained_by(scenario.training.stage))
+    return _with_prompts(scenario, levers, [tuned])
+
+
+def _with_prompts(scenario: Scenario, levers: Set[Lever], found: list[Route]) -> tuple[Route, ...]:
+    """The same ways, and each once more behind better prompts."""
+    if Lever.PROMPTING not in levers:
+        return tuple(found)
+    prompting = scenario.prompting
+    if prompting is None:
+        raise Misplaced("prompting", "must be described for the prompting lever to be used", "absent")
+    better = [
+        replace(
+            each, name=f"{each.name}, prompted", quality_gain=each.quality_gain * prompting.gain, prompting=prompting
+        )
+        for each in found
+    ]
+    return (*found, *better)
 
 
 def physical_flop(scenario: Scenario, release: Release) -> float:

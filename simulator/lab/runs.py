@@ -12,10 +12,9 @@ from simulator.lab.books import TrainingRun
 from simulator.lab.candidates import reached_flop
 from simulator.lab.fleet import Fleet
 from simulator.lab.limits import Limits
-from simulator.lab.models import RunSize, run_gpu_hours, run_size, work_flop_per_gpu_hour
+from simulator.lab.models import RunSize, fewest_gpus, run_gpu_hours, run_size, work_flop_per_gpu_hour
 from simulator.lab.plan import Choice
 from simulator.lab.shortage import Cluster, Shortage
-from simulator.laws.training_speed import least_gpus
 from simulator.laws.units import HOURS_PER_DAY
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario
@@ -71,17 +70,19 @@ class Runs:
         scenario, choice = self._scenario, assigned.choice
         free = np.array([self._free(kind) for kind in range(len(scenario.accelerators))])
         kind = shortage.accelerator(choice.accelerator, free * work_flop_per_gpu_hour(scenario))
-        accelerator, n_parameters = scenario.accelerators[kind], choice.model.n_parameters
+        accelerator, n_parameters = scenario.accelerators[kind], choice.n_held_parameters
         size = choice.size
         if kind != choice.accelerator:
-            size = run_size(scenario, accelerator, choice.training_flop, n_parameters, assigned.release.train_days)
-        fewest = ceil(float(least_gpus(n_parameters, accelerator.chip.memory_bytes)))
+            flop = choice.training_flop * choice.hours_factor
+            size = run_size(scenario, accelerator, flop, n_parameters, assigned.release.train_days, choice.method)
+        fewest = ceil(float(fewest_gpus(scenario, accelerator, n_parameters, choice.method)))
         gpus = shortage.begin(Cluster(size.gpus, fewest, float(free[kind])), waited_days)
         if gpus is None:
             return None
         if gpus != size.gpus:
             failures = scenario.training.failures_per_gpu_year
-            size = RunSize(gpus, float(run_gpu_hours(scenario, accelerator, choice.training_flop, gpus, failures)))
+            flop = choice.training_flop * choice.hours_factor
+            size = RunSize(gpus, float(run_gpu_hours(scenario, accelerator, flop, gpus, failures)))
         return assigned._replace(choice=replace(choice, accelerator=kind, size=size))
 
     def begin(self, assigned: Assignment, day: int) -> TrainingRun:
@@ -96,6 +97,9 @@ class Runs:
             rent = float(self._world.prices.rents_on(self._world.calendar.index(day))[run.accelerator])
             self._limits.owe_by_day(day, run.days, rented * rent * HOURS_PER_DAY)
             self._limits.owe_by_day(day, 1.0, run.data_usd)
+            planned = run.deploy_day - assigned.slip_days
+            rollout_usd = self._scenario.deployment.usd_per_release + assigned.choice.rollout_usd
+            self._limits.owe_by_day(planned, 1.0, rollout_usd)
         return run
 
     def _free(self, kind: int) -> float:
@@ -105,7 +109,8 @@ class Runs:
         """The run as the world's luck with failures lets it go, on the GPUs it begins with."""
         release, choice = assigned.release, assigned.choice
         kind, gpus = self._scenario.accelerators[choice.accelerator], float(choice.size.gpus)
-        hours = run_gpu_hours(self._scenario, kind, choice.training_flop, gpus, self._world.failures_per_gpu_year)
+        flop = choice.training_flop * choice.hours_factor
+        hours = run_gpu_hours(self._scenario, kind, flop, gpus, self._world.failures_per_gpu_year)
         # Binary fractions of a day, so that GPUs taken and given back add up to exactly nothing.
         days = round(float(hours) / HOURS_PER_DAY / gpus * _FRACTIONS) / _FRACTIONS
         ready = day + (ceil(days - _LAST_BIT) if release.train_days else 0)

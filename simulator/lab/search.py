@@ -148,7 +148,7 @@ def _choice(plan: Plan, found: _Refined) -> Choice:
     model = table.model(row, found.column, found.shift)
     if table.bases:
         flop, read = float(row.training_flop[0]), float(row.n_tokens_read[0])
-        return plan.choice(model, flop, table.route, read, base=table.bases[place.column].name)
+        return plan.choice(model, flop, table.route, read, base=table.bases[place.column])
     flop = float(table.route.flop(model.n_parameters, model.n_training_tokens))
     return plan.choice(model, flop, table.route, model.n_training_tokens, _limit(plan, place))
 

@@ -99,6 +99,18 @@ def compute_optimal(fit: ScalingFit, training_flop: Numbers) -> tuple[FloatArray
     return g * nd ** (fit.beta / exponents), nd ** (fit.alpha / exponents) / g
 
 
+def optimal_tokens(fit: ScalingFit, n_parameters: Numbers) -> FloatArray:
+    """Tokens with which a model of this size is compute-optimal: alpha A N^-alpha = beta B D^-beta [tokens].
+
+    >>> from simulator.laws.fits import BESI
+    >>> n, d = compute_optimal(BESI, 1e25)
+    >>> round(float(optimal_tokens(BESI, n) / d), 12)
+    1.0
+    """
+    n = positive("n_parameters", n_parameters)
+    return (fit.beta * fit.b / (fit.alpha * fit.a)) ** (1 / fit.beta) * n ** (fit.alpha / fit.beta)
+
+
 def optimal_loss(fit: ScalingFit, training_flop: Numbers) -> FloatArray:
     """Least loss `training_flop` can reach [nats per token]."""
     return loss(fit, *compute_optimal(fit, training_flop))

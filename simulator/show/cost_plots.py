@@ -1,18 +1,16 @@
-"""Pictures of money: what was spent, on what, and how policies differ."""
+"""Pictures of money: what was spent, and how policies differ."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.text import Annotation
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from simulator.lab.accounts import Account
-from simulator.laws.units import DAYS_PER_MONTH, FloatArray, IntArray
-from simulator.show.money import DASH, Currency, money, scaled, signed_percent
+from simulator.laws.units import FloatArray
+from simulator.show.money import DASH, money, scaled, signed_money, signed_percent
 from simulator.show.style import (
     GRID,
     INK,
@@ -30,9 +28,7 @@ from simulator.show.style import (
     money_axis,
     money_caption,
     new_axes,
-    part_look,
     policy_look,
-    stack_legend,
 )
 from simulator.show.table import difference_percent, verdict
 from simulator.study.comparison import Comparison
@@ -47,16 +43,6 @@ _NEAR_EDGE = 0.25
 """Part of the width in which a label grows away from the edge."""
 _LEAST_RATIO = 1e-6
 _PERCENT_TICKS = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 1000.0)
-
-_SPEND = (
-    ("GPUs bought, less resale", (Account.PURCHASE, Account.RESALE, Account.LOAN)),
-    ("reserved", (Account.RESERVED,)),
-    ("on-demand", (Account.ON_DEMAND,)),
-    ("spot", (Account.SPOT,)),
-    ("power, hosting, maintenance", (Account.POWER, Account.HOSTING, Account.MAINTENANCE)),
-    ("tokens bought, interest, data", (Account.API, Account.INTEREST, Account.DATA)),
-)
-SPEND_LABELS = tuple(label for label, _ in _SPEND)
 
 
 def cumulative_cost(comparison: Comparison, ax: Axes | None = None) -> Axes:
@@ -77,6 +63,7 @@ def cumulative_cost(comparison: Comparison, ax: Axes | None = None) -> Axes:
         ring.set(markerfacecolor="white", clip_on=False)
         cost = float(net[number])
         ends.append((cost, f"{name}  {money(cost, currency)}", look.colour))
+        _mark_break_even(ax, comparison, number, (dates, p50))
     if is_wide(comparison) and not is_short(comparison.n_days):
         ax.set_yscale("log")
         cut, scale = "", ", log scale"
@@ -85,17 +72,40 @@ def cumulative_cost(comparison: Comparison, ax: Axes | None = None) -> Axes:
         (top, cut), scale = _top(comparison, fans, net), ""
         ax.set_ylim(min(0.0, float(fans.min()), float(net.min())), top)
     bands = "Line: median; bands: 50 % and 90 % of worlds; ring and figure: median cost, less what is left. "
+    marks = _break_evens_said(comparison)
     dress(
         ax,
         verdict(comparison).rstrip("."),
         f"money spent since the start [{currency.code}{scale}]",
-        f"{bands}{cut}\n{money_caption(comparison)}",
+        f"{bands}{cut}\n{marks}{money_caption(comparison)}",
     )
     date_axis(ax, comparison.n_days)
     money_axis(ax, currency)
     ax.set_xlim(dates[0], dates[-1])
     _label_ends(ax, ends)
     return ax
+
+
+def _mark_break_even(ax: Axes, comparison: Comparison, number: int, line: tuple[FloatArray, FloatArray]) -> None:
+    """A diamond on a policy's line on the day from which it has spent less than the baseline for good."""
+    day = comparison.break_even_date(number) if number else None
+    if day is None:
+        return
+    (at,) = as_dates(np.array([day], dtype="datetime64[D]"))
+    diamond = ax.plot(at, np.interp(at, *line), "D", color=policy_look(number).colour, markersize=8, zorder=5)[0]
+    diamond.set(markerfacecolor="white", markeredgewidth=1.8)
+
+
+def _break_evens_said(comparison: Comparison) -> str:
+    """What the diamonds are, with their dates; nothing if there are none."""
+    found = [
+        f"{name} {day}"
+        for number, name in enumerate(comparison.policy_names)
+        if number and (day := comparison.break_even_date(number)) is not None
+    ]
+    if not found:
+        return ""
+    return f"Diamond: mean spend is below that of {comparison.baseline} from then on: {', '.join(found)}.\n"
 
 
 def _fans(comparison: Comparison) -> tuple[FloatArray, FloatArray]:
@@ -130,46 +140,6 @@ def _top(comparison: Comparison, fans: FloatArray, net: FloatArray) -> tuple[flo
         if end > top
     ]
     return top, f"Cut off: the 90 % bands of {', '.join(over)}."
-
-
-def spend_by_account(comparison: Comparison, ax: Axes | None = None, policy: str | None = None) -> Axes:
-    """Money spent by month or quarter, stacked by account, mean over worlds; default: the cheapest policy."""
-    ax = new_axes() if ax is None else ax
-    number = cheapest(comparison) if policy is None else comparison.policy_names.index(policy)
-    by_account = comparison.days.cash_usd[number] / comparison.replications
-    months = 1 if comparison.n_days <= 2 * 12 * DAYS_PER_MONTH else 3
-    starts = _period_starts(comparison.dates, months)
-    edges = [*starts, comparison.n_days]
-    dates, widths = as_dates(comparison.dates[starts]), np.diff(edges) * 0.9
-    above, below = np.zeros(len(starts)), np.zeros(len(starts))
-    for at, (label, accounts) in enumerate(_SPEND):
-        look = part_look(at)
-        spent = np.add.reduceat(by_account[list(accounts)].sum(axis=0), starts)
-        any_usd = spent != 0.0
-        if not any_usd.any():
-            continue
-        ax.bar(
-            dates[any_usd],
-            spent[any_usd],
-            width=widths[any_usd],
-            bottom=np.where(spent >= 0.0, above, below)[any_usd],
-            align="edge",
-            color=look.colour,
-            hatch=look.hatch,
-            edgecolor="white",
-            linewidth=0.0,
-            label=label,
-        )
-        above += np.maximum(spent, 0.0)
-        below += np.minimum(spent, 0.0)
-    period = "month" if months == 1 else "quarter"
-    name, currency = comparison.policy_names[number], currency_of(comparison)
-    said = f"Mean over worlds. {money_caption(comparison)}"
-    dress(ax, f"{name}: spend by account", f"{currency.code} per {period}", said)
-    date_axis(ax, comparison.n_days)
-    money_axis(ax, currency)
-    stack_legend(ax)
-    return ax
 
 
 def difference(comparison: Comparison, ax: Axes | None = None) -> Axes:
@@ -269,7 +239,7 @@ def _difference_said(comparison: Comparison, number: int) -> str:
     rows = comparison.summary_records()
     row, best = rows[number], cheapest(comparison)
     usd = row.controlled_difference_percent / 100.0 * rows[0].controlled_cost_usd
-    said = f"{_change(usd, currency_of(comparison))} ({difference_percent(row)})"
+    said = f"{signed_money(usd, currency_of(comparison))} ({difference_percent(row)})"
     if not row.comparable:
         return f"{said}, not comparable"
     if number == best or best == 0 or rows[best].cumulative_cost_usd <= 0.0:
@@ -294,23 +264,13 @@ def _label_ends(ax: Axes, ends: list[tuple[float, str, str]]) -> None:
             textcoords="axes fraction",
             va="center",
             fontsize=LABEL,
-            color=colour,
+            color=INK,
             arrowprops={
                 "arrowstyle": "-",
                 "color": colour,
-                "linewidth": 0.8,
+                "linewidth": 1.6,
                 "relpos": (0.0, 0.5),
                 "shrinkA": 2,
                 "shrinkB": 6,
             },
         )
-
-
-def _period_starts(dates: npt.NDArray[np.datetime64], months: int) -> IntArray:
-    """Index of the first day of every calendar month or quarter."""
-    period = dates.astype("datetime64[M]").astype(np.int64) // months
-    return np.flatnonzero(np.diff(period, prepend=period[0] - 1))
-
-
-def _change(usd: float, currency: Currency) -> str:
-    return f"{'+' if usd > 0.0 else ''}{money(usd, currency)}"

@@ -6,6 +6,7 @@ from rich.table import Table
 
 from simulator.lab.explain import Explanation
 from simulator.lab.plan import Choice
+from simulator.lab.recorded import NOT_PUBLISHED
 from simulator.show.money import Currency, money, scaled, signed_percent
 from simulator.show.plain_table import plain_table
 from simulator.world.scenario import Scenario
@@ -15,6 +16,7 @@ _LIMITS = {
     "time": "trade used up: no more time",
     "trade used up": "trade used up",
     "target out of reach": "misses the target",
+    NOT_PUBLISHED: "size not published: the model before serves on",
     "": "",
 }
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 
+from simulator.show.cells import percent_cells
 from simulator.show.plots import figure_of, save_figures
-from simulator.show.style import INK, LABEL, MUTED, SMALL, caption, dress, new_axes, policy_look
+from simulator.show.style import MUTED, SMALL, caption, dress, new_axes, policy_look
 from simulator.study.foresight import REFERENCE, Foresight, UncertaintyRow
 
-_DARK = 0.55
-"""Of the colour scale: beyond it letters are light."""
+_ACROSS = "Across: sd of the log of a factor on all demand, drawn once per world."
 
 
 def regret_matrix(found: Foresight, ax: Axes | None = None) -> Axes:
@@ -22,15 +22,7 @@ def regret_matrix(found: Foresight, ax: Axes | None = None) -> Axes:
     policies = list(dict.fromkeys(row.policy for row in found.forecasts))
     forecasts = list(dict.fromkeys(row.forecast for row in found.forecasts))
     regret = np.array([row.regret_percent for row in found.forecasts]).reshape(len(policies), len(forecasts))
-    top = max(float(np.nanmax(regret, initial=0.0)), 1.0)
-    logs = np.log1p(regret)
-    ax.imshow(logs, cmap="cividis_r", vmin=0.0, vmax=np.log1p(top), aspect="auto")
-    for (row, column), value in np.ndenumerate(regret):
-        is_dark = np.log1p(value) > _DARK * np.log1p(top)
-        text, colour = ("n/c", MUTED) if np.isnan(value) else (f"{value:.1f}", "white" if is_dark else INK)
-        ax.text(column, row, text, ha="center", va="center", color=colour, fontsize=LABEL)
-    ax.set_xticks(range(len(forecasts)), forecasts)
-    ax.set_yticks(range(len(policies)), policies)
+    percent_cells(ax, regret, policies, forecasts, "n/c")
     below = f"Colour by the log. n/c: serves less or worse than {policies[0]}. {caption(found.comparison)}"
     dress(ax, "Regret against hindsight [% of what hindsight pays in each world]", "", below)
     ax.grid(visible=False)
@@ -40,8 +32,8 @@ def regret_matrix(found: Foresight, ax: Axes | None = None) -> Axes:
 def value_of_foresight(found: Foresight, ax: Axes | None = None) -> Axes:
     """What knowing demand would save, as its level gets less certain; dots where there is a closed form."""
     below = (
-        "Cost with the scenario's own mean and spread, less cost with demand known, and its 95 % interval. "
-        f"Rings: 1 - exp(-s(1-s) sigma^2/2), where it applies. {caption(found.comparison)}"
+        f"{_ACROSS} Up: cost with the scenario's own mean and spread, less cost with demand known; band: its 95 % "
+        f"interval. Rings: 1 - exp(-s(1-s) sigma^2/2), where it applies. {caption(found.comparison)}"
     )
     ax = _by_sigma(
         found,
@@ -56,7 +48,7 @@ def value_of_foresight(found: Foresight, ax: Axes | None = None) -> Axes:
         look = policy_look(number)
         ax.fill_between([row.level_sigma for row in rows], low, high, color=look.colour, alpha=0.10, linewidth=0)
     ax.axhline(0.0, color=MUTED, linewidth=0.8)
-    return dress(ax, "What it would save to know demand, by the sd of the log of its level", "% of cost", below)
+    return dress(ax, "What it would save to know demand, as its level gets less certain", "saving [% of cost]", below)
 
 
 def training_share(found: Foresight, ax: Axes | None = None) -> Axes:
@@ -68,10 +60,10 @@ def training_share(found: Foresight, ax: Axes | None = None) -> Axes:
         lambda row: 100.0 * row.share_of_worlds_theory,
     )
     below = (
-        "Mean over worlds of each world's own share. Of the mean spend it stays where demand is known: a / (a + b) for "
-        f"Erdil's trade. Rings: closed form, where it applies. {caption(found.comparison)}"
+        f"{_ACROSS} Up: mean over worlds of each world's own share. Of the mean spend it stays where demand is known: "
+        f"a / (a + b) for Erdil's trade. Rings: closed form, where it applies. {caption(found.comparison)}"
     )
-    title = "Share of training when only the mean of demand is known, by the sd of the log of its level"
+    title = "Share of training when only the mean of demand is known, as its level gets less certain"
     return dress(ax, title, "training [% of training and serving]", below)
 
 
@@ -101,8 +93,15 @@ def _by_sigma(
         rows = sorted((row for row in found.uncertainty if row.policy == policy), key=lambda row: row.level_sigma)
         sigmas, look = [row.level_sigma for row in rows], policy_look(number)
         label = f"{policy} (reference)" if policy == REFERENCE.name else policy
+        values = [value(row) for row in rows]
         ax.plot(
-            sigmas, [value(row) for row in rows], color=look.colour, linestyle=look.dash, linewidth=2.0, label=label
+            *(sigmas, values),
+            color=look.colour,
+            linestyle=look.dash,
+            linewidth=2.0,
+            marker=".",
+            markersize=9,
+            label=label,
         )
         rings = [theory(row) for row in rows]
         ax.plot(sigmas, rings, color=look.colour, linestyle="none", marker="o", markersize=9, markerfacecolor="none")

@@ -11,6 +11,7 @@ DASH = "–"
 """Shown where there is no number."""
 _SCALES = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 _THIN = "\u00a0"
+_SMALL_PERCENT = 10.0
 _SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥", "INR": "₹", "KRW": "₩"}
 
 
@@ -70,11 +71,12 @@ def count_tick(number: float) -> str:
 
     Examples
     --------
-    >>> count_tick(20_000), count_tick(1.5e12), count_tick(0)
-    ('20k', '1.5T', '0')
+    >>> count_tick(20_000), count_tick(1.5e12), count_tick(0), count_tick(1e15)
+    ('20k', '1.5T', '0', '1,000T')
     """
     size, suffix = next((found for found in _SCALES if abs(number) >= found[0] * 0.9995), (1.0, ""))
-    return f"{number / size:.3g}{suffix}"
+    shown = number / size
+    return f"{shown:.3g}{suffix}" if abs(shown) < 999.5 else f"{shown:,.0f}{suffix}"
 
 
 def scaled(number: float, digits: int = 3) -> str:
@@ -124,6 +126,43 @@ def signed(value: float, decimals: int = 0) -> str:
         return DASH
     text = f"{abs(value):.{decimals}f}"
     return text if float(text) == 0.0 else f"{'−' if value < 0 else '+'}{text}"
+
+
+def signed_money(usd: float, currency: Currency = DOLLARS) -> str:
+    """A change in money, with its sign; zero has none.
+
+    Examples
+    --------
+    >>> signed_money(2.5e6), signed_money(-2.5e6)
+    ('+$2.50M', '−$2.50M')
+    """
+    return f"{'+' if usd > 0.0 else ''}{money(usd, currency)}"
+
+
+def change_decimals(change_percent: float) -> int:
+    """Small differences deserve a decimal."""
+    return 1 if abs(change_percent) < _SMALL_PERCENT else 0
+
+
+def signed_interval(low_percent: float, high_percent: float, decimals: int) -> str:
+    """The interval of a change in percent, with signs; nothing where there is none."""
+    if not math.isfinite(low_percent):
+        return ""
+    return f" [{signed(low_percent, decimals)}, {signed(high_percent, decimals)}]"
+
+
+def interval_said(low_percent: float, high_percent: float, decimals: int) -> str:
+    """The interval of a change in percent: with signs if it holds zero, else as sizes; nothing where there is none.
+
+    Examples
+    --------
+    >>> interval_said(-22.0, -14.0, 0), interval_said(-4.5, 4.7, 1)
+    (' [14, 22]', ' [−4.5, +4.7]')
+    """
+    if not math.isfinite(low_percent) or low_percent < 0.0 < high_percent:
+        return signed_interval(low_percent, high_percent, decimals)
+    near, far = sorted((abs(low_percent), abs(high_percent)))
+    return f" [{near:.{decimals}f}, {far:.{decimals}f}]"
 
 
 def _signed(usd: float, text: str, currency: Currency) -> str:

@@ -37,7 +37,7 @@ from simulator.study.swings import TIMES
 from simulator.study.tenure_costs import OneGpu, one_gpu
 
 _LUMINANCE = np.array([0.299, 0.587, 0.114])
-_DARK = 0.56
+_DARK = 0.46
 """Of white's luminance: on darker colours letters are white."""
 _LEAST_SPAN, _MARGIN, _ROUNDING = 1.0, 0.08, 1e-6
 _VISIBLE = 0.003

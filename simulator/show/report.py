@@ -113,7 +113,7 @@ def report_html(
         services=service_lines(rows, figures),
         notes=_notes(comparison),
         sliders=None if grid is None else slider_page(grid, comparison.policy_names, figures),
-        pictures=pictures_in(folder),
+        pictures=pictures_in(folder, comparison),
         assumptions=assumption_lines(comparison, scenario_text, figures),
         prices=price_lines(folder / PRICE_BOOK, figures),
         replications=comparison.replications,

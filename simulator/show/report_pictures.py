@@ -9,6 +9,9 @@ from io import BytesIO
 from pathlib import Path
 from urllib.parse import quote
 
+from simulator.show.plots import pictures_of
+from simulator.study.comparison import Comparison
+
 MOST_BYTES = 1_400_000
 """Of all pictures in a page, so that it can be mailed."""
 _COLOURS = 256
@@ -17,57 +20,29 @@ _WIDTHS = (1920, 1280, 960)
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Shown:
     """One picture, as a page holds it."""
 
     name: str
     title: str
     alt: str
-    """What it shows, in a sentence, for who cannot see it."""
+    """What it shows, for who cannot see it."""
     uri: str
     """The whole picture as data."""
 
 
-_TOLD: tuple[tuple[str, str, str], ...] = (
-    (
-        "cumulative_cost",
-        "Money spent since the start",
-        "A line per policy of cumulative cash spent, with bands that hold 50 and 90 % of the worlds.",
-    ),
-    (
-        "difference",
-        "Difference from the baseline",
-        "A point per policy for its paired difference in cost from the baseline, in percent, with its 95 % interval.",
-    ),
-    (
-        "spend_by_account",
-        "What the money is spent on",
-        "A panel per policy of spending by month, stacked by account: GPUs bought, leases, rent, power and the like.",
-    ),
-    (
-        "fleet",
-        "GPUs by tenure",
-        "A panel per policy of GPUs over time, stacked by how they are held: owned, reserved, on demand, spot.",
-    ),
-    (
-        "demand",
-        "Demand",
-        "Tokens asked for a day, as a median with bands over the worlds, and what any policy leaves unserved.",
-    ),
-)
-
-
-def pictures_in(folder: Path) -> list[Picture]:
+def pictures_in(folder: Path, comparison: Comparison) -> list[Shown]:
     """Those of a comparison that the folder has, in the order in which they are looked at."""
-    there = [told for told in _TOLD if (folder / f"{told[0]}.png").is_file()]
+    there = [picture for picture in pictures_of(comparison) if (folder / f"{picture.name}.png").is_file()]
     uris: list[str] = []
     for width in _WIDTHS:
-        uris = [_smallest(folder / name, width) for name, _, _ in there]
+        uris = [_smallest(folder / picture.name, width) for picture in there]
         if sum(map(len, uris)) <= MOST_BYTES:
             break
-    return (
-        [Picture(name, title, alt, uri) for (name, title, alt), uri in zip(there, uris, strict=True)] if there else []
-    )
+    return [
+        Shown(picture.name, picture.title, picture.alt(comparison), uri)
+        for picture, uri in zip(there, uris, strict=True)
+    ]
 
 
 def _smallest(stem: Path, width: int) -> str:

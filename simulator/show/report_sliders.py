@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from simulator.show.figures import Figure, Figures
-from simulator.show.table import decimals_of
+from simulator.show.money import change_decimals
 from simulator.study.comparison import SummaryRow
 from simulator.study.slider_grid import LEVEL_SIGMA, RENTAL_FALL, Slider, SliderGrid
 from simulator.study.varied import GROWTH
@@ -108,7 +108,7 @@ def _lines(grid: SliderGrid, sliders: tuple[SliderWords, ...], figures: Figures)
             figures.money(best.controlled_cost_usd, *place, "controlled_cost_usd"),
             None
             if best is point.rows[0]
-            else figures.change(percents, decimals_of(percents), *place, "controlled_difference_percent"),
+            else figures.change(percents, change_decimals(percents), *place, "controlled_difference_percent"),
             "",
         )
 

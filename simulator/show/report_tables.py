@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 
 from simulator.show.figures import Figure, Figures
-from simulator.show.table import decimals_of
+from simulator.show.money import change_decimals
 from simulator.study.assumptions import assumptions
 from simulator.study.comparison import Comparison, SummaryRow
 from simulator.study.csv_cells import read_csv
@@ -121,7 +121,7 @@ def cost_lines(rows: Sequence[SummaryRow], figures: Figures) -> Iterator[CostLin
     """A line per policy, the baseline first."""
     for row in rows:
         at, change = (SUMMARY, row.policy), row.controlled_difference_percent
-        decimals = decimals_of(change)
+        decimals = change_decimals(change)
         yield CostLine(
             row.policy,
             row is rows[0],

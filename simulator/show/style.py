@@ -69,9 +69,9 @@ def policy_look(number: int) -> Look:
 
 
 def part_look(number: int) -> Look:
-    """A part of a stack."""
-    at = number % len(PETROFF)
-    return Look(PETROFF[at], _DASHES[0], _HATCHES[at])
+    """A part of a stack: six colours, then the same with other hatches."""
+    turn, at = divmod(number, len(PETROFF))
+    return Look(PETROFF[at], _DASHES[0], _HATCHES[(at + turn) % len(_HATCHES)])
 
 
 def new_axes() -> Axes:
@@ -144,14 +144,21 @@ def money_axis(ax: Axes, currency: Currency = DOLLARS) -> None:
         ax.yaxis.set_major_locator(_RoundIn(currency, 6))
         return
     low, high = ax.get_ylim()
-    steps = (1.0, 2.0, 5.0) if high < _FEW_DECADES * low else (1.0,)
-    ax.yaxis.set_major_locator(_LogRoundIn(currency, steps))
+    ax.yaxis.set_major_locator(_LogRoundIn(currency, _log_steps(low, high)))
     ax.yaxis.set_minor_locator(NullLocator())
 
 
 def count_axis(ax: Axes) -> None:
-    """Counts as people say them."""
+    """Counts as people say them, round ones where the axis is logarithmic."""
+    if ax.get_yscale() == "log":
+        low, high = ax.get_ylim()
+        ax.yaxis.set_major_locator(LogLocator(subs=_log_steps(low, high)))
+        ax.yaxis.set_minor_locator(NullLocator())
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: count_tick(value)))
+
+
+def _log_steps(low: float, high: float) -> tuple[float, ...]:
+    return (1.0, 2.0, 5.0) if high < _FEW_DECADES * low else (1.0,)
 
 
 def as_dates(days: npt.NDArray[np.datetime64]) -> FloatArray:
@@ -203,6 +210,11 @@ def cheapest(comparison: Comparison) -> int:
     rows = comparison.summary_records()
     comparable = [at for at, row in enumerate(rows) if row.comparable] or [0]
     return min(comparable, key=lambda at: rows[at].controlled_cost_usd)
+
+
+def chosen(comparison: Comparison, policy: str | None) -> int:
+    """The number of a policy; of the cheapest if none is named."""
+    return cheapest(comparison) if policy is None else comparison.policy_names.index(policy)
 
 
 def caption(comparison: Comparison) -> str:

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from copy import copy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from simulator.laws.units import DAYS_PER_YEAR
-from simulator.show.money import Currency, money, percent, scaled, signed, signed_percent
+from simulator.show.fitting_table import FittingTable
+from simulator.show.money import (
+    Currency,
+    change_decimals,
+    interval_said,
+    money,
+    percent,
+    scaled,
+    signed,
+    signed_interval,
+    signed_percent,
+)
 from simulator.show.plain_table import plain_table
 from simulator.study.comparison import TIE, Comparison, SummaryRow, worlds_said
 
-_UNLIMITED = 10_000
-_SMALL_PERCENT = 10.0
 _TIE_PERCENT = 100.0 * TIE
 _FITTED_TOKENS_PER_PARAMETER = 1000.0
 """Beyond this the loss law is far from the runs it was fitted on."""
@@ -43,7 +49,7 @@ def comparison_table(comparison: Comparison) -> Table:
     table = plain_table(
         f"{comparison.scenario.title}: cumulative cost of compute, {_span(comparison)}",
         _caption(comparison, rows),
-        _FittingTable,
+        FittingTable,
     )
     columns = _columns(comparison.baseline, Currency.declared(comparison.scenario.currency))
     table.spare = {column.header: column.spare for column in columns}
@@ -52,42 +58,6 @@ def comparison_table(comparison: Comparison) -> Table:
     for row in rows:
         table.add_row(*(column.cell(row) for column in columns))
     return table
-
-
-class _FittingTable(Table):
-    """A table that gives up whole columns rather than letters, and then stands in blocks, where there is no room."""
-
-    spare: dict[str, int]
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        shown = copy(self)
-        shown.columns = list(self.columns)
-        least = sorted((header for header, spare in self.spare.items() if spare), key=lambda key: -self.spare[key])
-        unlimited = options.update(max_width=_UNLIMITED)
-        while Measurement.get(console, unlimited, shown).maximum > options.max_width:
-            if not least:
-                yield from self._blocks(options.max_width)
-                return
-            shown.columns = [column for column in shown.columns if column.header != least[0]]
-            del least[0]
-        yield from Table.__rich_console__(shown, console, options)
-
-    def _blocks(self, width: int) -> Iterator[Text]:
-        """A block of lines per row, a figure a line."""
-        first, *others = self.columns
-        headers = [" ".join(str(column.header).split()) for column in others]
-        label = max(map(len, headers))
-        yield Text(str(self.title), style="bold")
-        rows = zip(first.cells, *(column.cells for column in others), strict=True)
-        for name, *cells in rows:
-            yield Text(f"\n{name}", style="bold")
-            for header, cell in zip(headers, cells, strict=True):
-                figure = cell if isinstance(cell, Text) else Text(str(cell))
-                fits = 1 + label + 2 + len(figure) <= width
-                yield Text(f" {header:{label}}  " if fits else f" {header}\n   ") + figure
-        yield Text("")
-        if isinstance(self.caption, Text):
-            yield self.caption
 
 
 def _columns(baseline: str, currency: Currency) -> tuple[_Column, ...]:
@@ -119,7 +89,7 @@ def verdict(comparison: Comparison) -> str:
         alone = "it is the only policy" if len(rows) == 1 else "none gives equal quality and service"
         return f"Nothing to compare {base.policy} with: {alone}."
     best = min(rivals, key=lambda row: row.controlled_cost_usd)
-    size = f"{abs(best.controlled_difference_percent):.{decimals_of(best.controlled_difference_percent)}f} %"
+    size = f"{abs(best.controlled_difference_percent):.{change_decimals(best.controlled_difference_percent)}f} %"
     change = f"{size} {'less' if best.controlled_difference_percent < 0.0 else 'more'}"
     interval = _interval(best)
     if _is_tie(best):
@@ -146,7 +116,7 @@ def _runner_up(comparison: Comparison, rows: Sequence[SummaryRow], best: Summary
     second = min(others, key=lambda row: row.controlled_cost_usd)
     gap = comparison.controlled_percent(rows.index(second), rows.index(best))
     change, low, high = gap.mean, gap.low, gap.high
-    decimals = decimals_of(change)
+    decimals = change_decimals(change)
     if max(abs(change), abs(low), abs(high)) < _TIE_PERCENT:
         return f" Next is {second.policy}, with no difference worth naming."
     bounds = f"[{signed(low, decimals)}, {signed(high, decimals)}]"
@@ -169,22 +139,14 @@ def _cost(row: SummaryRow, currency: Currency) -> str:
 
 def _difference(row: SummaryRow) -> str:
     """The paired difference in percent, with its interval if it has one."""
-    decimals, bounds = decimals_of(row.controlled_difference_percent), ""
-    if math.isfinite(row.controlled_difference_low_percent):
-        low = signed(row.controlled_difference_low_percent, decimals)
-        high = signed(row.controlled_difference_high_percent, decimals)
-        bounds = f" [{low}, {high}]"
-    return difference_percent(row) + bounds
+    low, high = row.controlled_difference_low_percent, row.controlled_difference_high_percent
+    decimals = change_decimals(row.controlled_difference_percent)
+    return difference_percent(row) + signed_interval(low, high, decimals)
 
 
 def difference_percent(row: SummaryRow) -> str:
     """The mean paired difference in percent, with total demand as control where that makes it surer."""
-    return signed_percent(row.controlled_difference_percent, decimals_of(row.controlled_difference_percent))
-
-
-def decimals_of(change_percent: float) -> int:
-    """Small differences deserve a decimal."""
-    return 1 if abs(change_percent) < _SMALL_PERCENT else 0
+    return signed_percent(row.controlled_difference_percent, change_decimals(row.controlled_difference_percent))
 
 
 def _colour(row: SummaryRow) -> str:
@@ -210,13 +172,7 @@ def _is_tie(row: SummaryRow) -> bool:
 
 def _interval(row: SummaryRow) -> str:
     low, high = row.controlled_difference_low_percent, row.controlled_difference_high_percent
-    decimals = decimals_of(row.controlled_difference_percent)
-    if not math.isfinite(low):
-        return ""
-    if low < 0.0 < high:
-        return f" [{signed(low, decimals)}, {signed(high, decimals)}]"
-    near, far = sorted((abs(low), abs(high)))
-    return f" [{near:.{decimals}f}, {far:.{decimals}f}]"
+    return interval_said(low, high, change_decimals(row.controlled_difference_percent))
 
 
 def _caption(comparison: Comparison, rows: Sequence[SummaryRow]) -> Text:

@@ -16,7 +16,7 @@ from simulator.show.style import (
     PETROFF,
     as_dates,
     caption,
-    cheapest,
+    chosen,
     count_axis,
     date_axis,
     dress,
@@ -35,20 +35,36 @@ _ROOM_FOR_LEGEND = 1.25
 _ALL_SERVED = 0.9995
 
 TENURE_LABELS = tuple(tenure.value.replace("_", "-") for tenure in Tenure)
+IN_USE, UNSERVED = "in use", "needed for what is unserved"
+FLEET_LABELS = (*TENURE_LABELS, IN_USE, UNSERVED)
 
 
 def fleet(comparison: Comparison, ax: Axes | None = None, policy: str | None = None) -> Axes:
-    """GPUs by tenure, mean over worlds; rented ones as their average over the day; default: the cheapest policy."""
+    """GPUs by tenure against those in use and those that refused tokens would need, mean over worlds.
+
+    Rented ones are their average over the day. Default: the cheapest policy.
+    """
     ax = new_axes() if ax is None else ax
-    number = cheapest(comparison) if policy is None else comparison.policy_names.index(policy)
+    number = chosen(comparison, policy)
     gpus = comparison.days.gpus[number] / comparison.replications
     dates, step = _edges(_blocks_start(comparison.dates))
     parts = ax.stackplot(dates, [_drawn(block_means(row)) for row in gpus], labels=TENURE_LABELS, step=step)
     for at, part in enumerate(parts):
         look = part_look(at)
         part.set(facecolor=look.colour, hatch=look.hatch, edgecolor="white", linewidth=0.0)
+    drawstyle: Literal["steps-post", "default"] = "default" if step is None else "steps-post"
+    used, unserved = (
+        _drawn(block_means(by_day[number] / comparison.replications))
+        for by_day in (comparison.days.used_gpus, comparison.days.unserved_gpus)
+    )
+    ax.plot(dates, used, color=INK, linewidth=1.2, drawstyle=drawstyle, label=IN_USE)
+    if unserved.any():
+        area = ax.fill_between(dates, used, used + unserved, step=step, label=UNSERVED)
+        area.set(facecolor="white", edgecolor=PETROFF[2], hatch="////", linewidth=0.0, alpha=0.85)
+        ax.plot(dates, used + unserved, color=PETROFF[2], linewidth=1.2, linestyle=(0, (1.5, 1.5)), drawstyle=drawstyle)
     name = comparison.policy_names[number]
-    dress(ax, f"{name}: GPUs by tenure", "GPUs", f"Mean over worlds{_by_week(comparison)}. {caption(comparison)}")
+    below = f"Mean over worlds{_by_week(comparison)}; rented ones on average over the day. {caption(comparison)}"
+    dress(ax, f"{name}: GPUs held, in use and lacking", "GPUs", below)
     date_axis(ax, comparison.n_days)
     count_axis(ax)
     ax.set_xlim(dates[0], dates[-1])

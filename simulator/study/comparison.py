@@ -11,21 +11,22 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from simulator.lab.accounts import Account, Use
 from simulator.lab.orders import Tenure
 from simulator.laws.units import FloatArray
 from simulator.study.commitments import CommitmentRow
-from simulator.study.controls import estimate
+from simulator.study.controls import estimate, regression, worth_using
 from simulator.study.controls import half_width as half_width
 from simulator.study.daily import QUANTILES, DailySums
 from simulator.study.equal_service import worlds_said as worlds_said
 from simulator.study.fleet_statement import FleetRow, fleet_rows
 from simulator.study.frames import CASH_COLUMNS, HOURS_COLUMNS, frame, replications_frame
+from simulator.study.months import ACCOUNT_COLUMNS, MONTH_COLUMNS, USE_COLUMNS
 from simulator.study.paired import ROUNDING, chances, regrets
 from simulator.study.paired import TIE as TIE
 from simulator.study.paired import worst_mean as worst_mean
 from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow
 from simulator.study.runs import Runs
+from simulator.study.stages import STAGE_COLUMNS, StageRow, stage_rows
 from simulator.study.summary import ReplicationRow
 
 
@@ -163,9 +164,41 @@ class Comparison(Runs):
         return frame(statement, FleetRow)
 
     @cached_property
+    def stages_table(self) -> pd.DataFrame:
+        """A row per policy and stage: what it cost, mean over worlds."""
+        by_policy = zip(self.policy_names, self.stage_usd, self.controlled_stage_usd, strict=True)
+        return frame([row for found in by_policy for row in stage_rows(*found)], StageRow)
+
+    @cached_property
     def daily_table(self) -> pd.DataFrame:
         """A row per policy and day: quantiles of cumulative cash, on `quantile_days` alone, and means of all else."""
         return pd.concat([self._daily(number) for number in range(len(self.policies))], ignore_index=True)
+
+    @cached_property
+    def monthly_table(self) -> pd.DataFrame:
+        """A row per policy and calendar month of the window: cash, economic cost, GPU-hours and tokens, mean sums."""
+        firsts = self.scenario.calendar.month_days
+        days = np.diff(firsts, append=self.n_days)
+        dates = self.dates[firsts].astype("datetime64[s]")
+        means = self.days.months / self.replications
+        return pd.concat(
+            [
+                pd.DataFrame(
+                    {
+                        "policy": name,
+                        "month": dates,
+                        "days": days,
+                        **dict(zip(MONTH_COLUMNS, means[number], strict=True)),
+                    }
+                )
+                for number, name in enumerate(self.policy_names)
+            ],
+            ignore_index=True,
+        )
+
+    def orders_of_first_world(self) -> pd.DataFrame:
+        """The orders of every policy in world 0: one story, where all of them would be too many."""
+        return frame([order for order in self.orders if order.replication == 0], OrderRow)
 
     def summary(self) -> pd.DataFrame:
         """A row per policy."""
@@ -181,6 +214,22 @@ class Comparison(Runs):
         """One scalar of every run [policy, replication]."""
         flat = self.replications_table[column].to_numpy(np.float64)
         return flat.reshape(self.replications, len(self.policies)).T
+
+    @cached_property
+    def stage_usd(self) -> FloatArray:
+        """Economic cost by stage, mean over worlds [policy, stage]."""
+        return np.stack([self.by_policy(column).mean(axis=1) for column in STAGE_COLUMNS], axis=1)
+
+    @cached_property
+    def controlled_stage_usd(self) -> FloatArray:
+        """The same with luck in total demand taken out as it is from the whole cost, to which they add up."""
+        return np.stack([self.part_of_cost_usd(self.by_policy(column)) for column in STAGE_COLUMNS], axis=1)
+
+    def part_of_cost_usd(self, usd: FloatArray) -> FloatArray:
+        """Mean of a part of the cost [policy, replication], estimated as the whole cost of its policy is [policy]."""
+        whole = self.by_policy("cumulative_cost_usd")
+        used = [worth_using(cost, self.control) for cost in whole]
+        return np.array([regression(part, control).mean for part, control in zip(usd, used, strict=True)])
 
     def mean_cumulative_cash_usd(self) -> FloatArray:
         """Money spent since the start, inventory left out, mean over worlds [policy, day]."""
@@ -281,7 +330,9 @@ class Comparison(Runs):
             "served_tokens": days.served_tokens[number] / worlds,
             **{f"{tenure.value}_gpus": days.gpus[number, at] / worlds for at, tenure in enumerate(Tenure)},
             "owned_mw": days.owned_mw[number] / worlds,
-            **{f"{account.name.lower()}_usd": days.cash_usd[number, account] / worlds for account in Account},
-            **{f"{use.name.lower()}_usd": days.economic_usd[number, use] / worlds for use in Use},
+            "used_gpus": days.used_gpus[number] / worlds,
+            "unserved_gpus": days.unserved_gpus[number] / worlds,
+            **dict(zip(ACCOUNT_COLUMNS, days.cash_usd[number] / worlds, strict=True)),
+            **dict(zip(USE_COLUMNS, days.economic_usd[number] / worlds, strict=True)),
         }
         return pd.DataFrame(columns)

@@ -96,31 +96,54 @@ def regression(values: FloatArray, control: Control | None) -> Estimate:
     >>> round(found.mean, 2), round(found.half_width, 2), found.variance_factor < 1e-3
     (21.0, 0.05, True)
     """
-    usual, worlds = plain(values), values.size
-    if control is None or worlds < LEAST_WORLDS:
-        return usual
-    around = control.values - control.values.mean()
-    square = float(around @ around)
-    if square <= worlds * (_NO_SCATTER * control.mean) ** 2:
-        return usual
-    leverage = 1.0 / worlds + around**2 / square
-    if leverage.max() > _MOST_LEVERAGE:
-        return usual
-    slope, away = float(around @ values) / square, control.mean - float(control.values.mean())
-    left = values - values.mean() - slope * around
-    moved = (1.0 / worlds + away * around / square) * left / (1.0 - leverage)
-    pseudo = values.mean() + slope * away + (worlds - 1) * moved
+    pseudo = _jackknifed(values, control)
+    if pseudo is None:
+        return plain(values)
+    worlds = values.size
     variance, scatter = float(pseudo.var(ddof=1)) / worlds, float(values.var(ddof=1)) / worlds
     off, centre = float(stdtrit(worlds - 2, _SURE)) * math.sqrt(variance), float(pseudo.mean())
     return Estimate(centre, centre - off, centre + off, variance / scatter if scatter > 0.0 else 1.0)
 
 
+def _jackknifed(values: FloatArray, control: Control | None) -> FloatArray | None:
+    """The pseudo-values of the regression estimate [replication]: their mean is it. None where no control is used."""
+    worlds = values.size
+    if control is None or worlds < LEAST_WORLDS:
+        return None
+    around = control.values - control.values.mean()
+    square = float(around @ around)
+    if square <= worlds * (_NO_SCATTER * control.mean) ** 2:
+        return None
+    leverage = 1.0 / worlds + around**2 / square
+    if leverage.max() > _MOST_LEVERAGE:
+        return None
+    slope, away = float(around @ values) / square, control.mean - float(control.values.mean())
+    left = values - values.mean() - slope * around
+    moved = (1.0 / worlds + away * around / square) * left / (1.0 - leverage)
+    pseudo: FloatArray = values.mean() + slope * away + (worlds - 1) * moved
+    return pseudo
+
+
 def estimate(values: FloatArray, control: Control | None) -> Estimate:
     """The regression estimate where the control explains a fifth of the scatter or more, else the plain mean."""
+    return regression(values, worth_using(values, control))
+
+
+def without_luck(values: FloatArray, control: Control | None) -> FloatArray:
+    """What each world says of the mean once luck in the control is taken out [replication].
+
+    Their mean is that of `estimate`. What two scenarios say, each with a control of its own, is paired by these.
+    """
+    pseudo = _jackknifed(values, worth_using(values, control))
+    return values if pseudo is None else pseudo
+
+
+def worth_using(values: FloatArray, control: Control | None) -> Control | None:
+    """The control, if it explains a fifth of the scatter of these values or more."""
     if control is None or values.size < LEAST_WORLDS or not values.std() > 0.0 or not control.values.std() > 0.0:
-        return plain(values)
+        return None
     explained = float(np.corrcoef(values, control.values)[0, 1]) ** 2
-    return regression(values, control) if explained >= _WORTH else plain(values)
+    return control if explained >= _WORTH else None
 
 
 def ratio_estimate(values: FloatArray, base: FloatArray, of: Callable[[FloatArray], Estimate] = plain) -> Estimate:

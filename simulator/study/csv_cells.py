@@ -36,9 +36,9 @@ def _guarded(cell: object) -> object:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) else cell
 
 
-def read_csv(path: Path, row_type: type[Any]) -> pd.DataFrame:
-    """Read a table of such rows back."""
-    return _as_written(pd.read_csv(path, **_how(row_type)), row_type)
+def read_csv(path: Path, row_type: type[Any], n_rows: int | None = None) -> pd.DataFrame:
+    """Read a table of such rows back; by default all of them."""
+    return _as_written(pd.read_csv(path, nrows=n_rows, **_how(row_type)), row_type)
 
 
 def read_csv_parts(path: Path, row_type: type[Any], rows: int) -> Iterator[pd.DataFrame]:

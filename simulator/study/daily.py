@@ -14,12 +14,15 @@ from simulator.lab.orders import Tenure
 from simulator.laws.units import DAYS_PER_WEEK, FloatArray, IntArray
 from simulator.study.exact_sum import ExactSum
 from simulator.study.histogram import LogHistogram
+from simulator.study.months import MONTH_COLUMNS
 from simulator.study.summary import Float32Array, RunDays
+from simulator.world.calendar import Calendar
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _MOST_POINTS = 500
-_N_SERIES = len(Account) + len(Use) + len(Tenure) + 2
-"""Of each policy: the two money tables, GPUs, power, and cash since the start."""
+_N_SERIES = len(Account) + len(Use) + len(Tenure) + 4
+"""Of each policy: the two money tables, GPUs, power, need, and cash since the start."""
+_SUMS = ("series", "tokens", "months")
 
 
 def quantile_days(n_days: int) -> IntArray:
@@ -62,25 +65,34 @@ class DailySums:
     """Sum over replications [policy, tenure, day]."""
     owned_mw: FloatArray
     """Sum over replications [policy, day]."""
+    used_gpus: FloatArray
+    """With work; sum over replications [policy, day]."""
+    unserved_gpus: FloatArray
+    """That tokens refused would have kept busy; sum over replications [policy, day]."""
     served_tokens: FloatArray
     """Sum over replications [policy, day]."""
+    months: FloatArray
+    """Sum over replications [policy, column of `MONTH_COLUMNS`, calendar month], of sums in double precision."""
 
 
 class DayTally:
     """The days of the runs so far. Tallies of parts merge in any order into that of the whole, to the last bit."""
 
-    def __init__(self, n_policies: int, n_days: int) -> None:
-        self.n_policies, self.n_days = n_policies, n_days
+    def __init__(self, n_policies: int, calendar: Calendar) -> None:
+        self.n_policies, self.n_days = n_policies, calendar.horizon_days
+        n_days, self._n_months = self.n_days, calendar.month_days.size
         self._points = quantile_days(n_days)
         self._series = ExactSum(n_days)
         """By policy and series."""
         self._tokens = ExactSum(n_days)
         """Served by each policy, then asked."""
+        self._months = ExactSum(len(MONTH_COLUMNS) * self._n_months)
+        """By policy."""
         self._spent = LogHistogram(n_policies * self._points.size)
         self._asked = LogHistogram(n_days // block_days(n_days))
 
-    def add(self, asked_tokens: Float32Array, runs: Sequence[RunDays]) -> None:
-        """Take in one replication: what was asked [day], and the days of each policy."""
+    def add(self, asked_tokens: Float32Array, runs: Sequence[RunDays], months: Sequence[FloatArray]) -> None:
+        """Take in one replication: what was asked [day], the days of each policy, and its months."""
         self._tokens.add(self.n_policies, asked_tokens)
         self._asked.add(0, block_means(asked_tokens))
         for policy, days in enumerate(runs):
@@ -88,11 +100,13 @@ class DayTally:
             self._spent.add(policy * self._points.size, days.cumulative_cash_usd[self._points])
             for number, row in enumerate(_rows(days)):
                 self._series.add(policy * _N_SERIES + number, row)
+            self._months.add(policy, months[policy].ravel())
 
     def merge(self, other: DayTally) -> None:
         """Take in all that another has."""
         self._series.merge(other._series)
         self._tokens.merge(other._tokens)
+        self._months.merge(other._months)
         self._spent.merge(other._spent)
         self._asked.merge(other._asked)
 
@@ -101,8 +115,8 @@ class DayTally:
         n_policies, n_days = self.n_policies, self.n_days
         series = self._series.total(n_policies * _N_SERIES).reshape(n_policies, _N_SERIES, n_days)
         tokens = self._tokens.total(n_policies + 1)
-        cash, economic, gpus, megawatts, spent = np.split(
-            series, np.cumsum([len(Account), len(Use), len(Tenure), 1]), axis=1
+        cash, economic, gpus, megawatts, used, unserved, spent = np.split(
+            series, np.cumsum([len(Account), len(Use), len(Tenure), 1, 1, 1]), axis=1
         )
         return DailySums(
             self._points,
@@ -114,13 +128,16 @@ class DayTally:
             economic,
             gpus,
             megawatts[:, 0],
+            used[:, 0],
+            unserved[:, 0],
             tokens[:-1],
+            self._months.total(n_policies).reshape(n_policies, len(MONTH_COLUMNS), self._n_months),
         )
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """All of it, to write down."""
         found: dict[str, npt.NDArray[Any]] = {}
-        for name, total in (("series", self._series), ("tokens", self._tokens)):
+        for name, total in zip(_SUMS, (self._series, self._tokens, self._months), strict=True):
             found[f"{name}_keys"], found[f"{name}_limbs"] = total.keys_and_limbs()
         for name, counted in (("spent", self._spent), ("asked", self._asked)):
             counted.settle()
@@ -129,7 +146,7 @@ class DayTally:
         return found
 
     @staticmethod
-    def of(n_policies: int, n_days: int, found: Mapping[str, npt.NDArray[Any]]) -> DayTally:
+    def of(n_policies: int, calendar: Calendar, found: Mapping[str, npt.NDArray[Any]]) -> DayTally:
         """One written down, read back.
 
         Raises
@@ -137,18 +154,19 @@ class DayTally:
         KeyError, ValueError
             If it is not the tally of so many policies and days.
         """
-        made = DayTally(n_policies, n_days)
-        sums = [ExactSum.of(found[f"{name}_keys"], found[f"{name}_limbs"]) for name in ("series", "tokens")]
+        made = DayTally(n_policies, calendar)
+        sums = [ExactSum.of(found[f"{name}_keys"], found[f"{name}_limbs"]) for name in _SUMS]
         parts = ("keys", "counts", "least", "greatest")
         counted = [LogHistogram.of(*(found[f"{name}_{part}"] for part in parts)) for name in ("spent", "asked")]
-        if any(total.n_columns != n_days for total in sums):
-            raise ValueError(f"must have {n_days} days")
+        if [total.n_columns for total in sums] != [made.n_days, made.n_days, made._months.n_columns]:
+            raise ValueError(f"must have {made.n_days} days in {made._n_months} months")
         if [histogram.n_rows for histogram in counted] != [made._spent.n_rows, made._asked.n_rows]:
             raise ValueError(f"must have {n_policies} policies")
-        made._series, made._tokens = sums
+        made._series, made._tokens, made._months = sums
         made._spent, made._asked = counted
         return made
 
 
 def _rows(days: RunDays) -> list[Float32Array]:
-    return [*days.cash_usd, *days.economic_usd, *days.gpus, days.owned_mw, days.cumulative_cash_usd]
+    need = days.used_gpus, days.unserved_gpus
+    return [*days.cash_usd, *days.economic_usd, *days.gpus, days.owned_mw, *need, days.cumulative_cash_usd]

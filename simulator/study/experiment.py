@@ -99,15 +99,16 @@ def compare(
                 whole.merge(part)
                 if progress is not None:
                     progress(whole.n_done, wanted)
-        comparison = _comparison(scenario, chosen, seed, whole, equal_service)
+        comparison = comparison_of(scenario, chosen, seed, whole, equal_service)
         wanted = 0 if more is None else more(comparison)
         if wanted <= whole.n_done:
             return comparison
 
 
-def _comparison(
+def comparison_of(
     scenario: Scenario, policies: tuple[Policy, ...], seed: int, whole: Part, equal_service: EqualService
 ) -> Comparison:
+    """What the replications of a part say, which begin with the first."""
     from simulator.study.comparison import Comparison
 
     lists = whole.lists
@@ -185,9 +186,9 @@ def _live_chunk_here(seed: int, keeps_paths: bool, chunk: range) -> Part:
     return live_chunk(handed(), seed, keeps_paths, chunk)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def _unpacked(packed: bytes) -> tuple[Scenario, tuple[Policy, ...]]:
-    """Once per worker, so that what is worked out once per scenario is kept."""
+    """Once per worker, so that what is worked out once per scenario is kept, also where two are lived in turn."""
     scenario, policies = cloudpickle.loads(packed)
     return scenario, policies
 

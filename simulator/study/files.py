@@ -13,8 +13,10 @@ import tomlkit
 from pydantic import BaseModel, Field, ValidationError
 
 from simulator.lab.fixed_plan import UnfitPlan
+from simulator.lab.given import Given
 from simulator.lab.policy import Policy, PolicyInputs, default_policies
 from simulator.lab.recipe import FineTune
+from simulator.lab.recorded import Recorded
 from simulator.study.complaints import Problem, ScenarioError, misplaced, models_in, nearest, problems, said
 from simulator.study.equal_service import EqualService
 from simulator.study.filled import fill_records
@@ -241,11 +243,11 @@ def _unfit(policy: Policy, error: UnfitPlan, found: Declared) -> list[Problem]:
 
 
 def _baseless(policies: tuple[Policy, ...], scenario: Scenario, found: Declared) -> list[Problem]:
-    """Recipes of the policies to compare that start from a model the scenario does not have."""
+    """Recipes of the policies to compare that start from a model, or repeat a run, the scenario does not have."""
     wrong = []
     rows = {table["name"]: row for row, table in enumerate(found.tables.get("policy", ()))}
     for policy in policies:
-        if isinstance(policy.recipe, FineTune):
+        if isinstance(policy.recipe, FineTune | Given | Recorded):
             try:
                 policy.recipe.check(scenario)
             except Misplaced as error:

@@ -12,11 +12,18 @@ import pandas as pd
 from simulator.lab.accounts import Account
 from simulator.lab.orders import Tenure
 from simulator.laws.units import FloatArray
+from simulator.study.stages import STAGE_COLUMNS
 from simulator.study.summary import ReplicationRow, RunSummary
 
 CASH_COLUMNS = tuple(f"cash_{account.name.lower()}_usd" for account in Account)
 HOURS_COLUMNS = tuple(f"{tenure.value}_gpu_hours_{what}" for what in ("held", "used") for tenure in Tenure)
-SCALARS = (*(column.name for column in fields(RunSummary)), "break_even_day", *CASH_COLUMNS, *HOURS_COLUMNS)
+SCALARS = (
+    *(column.name for column in fields(RunSummary)),
+    "break_even_day",
+    *CASH_COLUMNS,
+    *STAGE_COLUMNS,
+    *HOURS_COLUMNS,
+)
 """Columns of replications.parquet, after the policy and the replication."""
 _YES_OR_NO = {column.name for column in fields(RunSummary) if column.type == "bool"}
 
@@ -40,7 +47,7 @@ def date_columns(row_type: type[Any]) -> list[str]:
 
 
 def replications_frame(rows: Sequence[ReplicationRow]) -> pd.DataFrame:
-    """Every run: its policy and replication, its scalars, its cash by account and its GPU-hours by tenure."""
+    """Every run: its policy and replication, its scalars, cash by account, cost by stage and GPU-hours by tenure."""
     return scalars_frame([row.policy for row in rows], [row.replication for row in rows], scalars(rows))
 
 
@@ -52,6 +59,7 @@ def scalars(rows: Sequence[ReplicationRow]) -> FloatArray:
             *(float(getattr(row.summary, name)) for name in names),
             row.break_even_day,
             *row.account_usd,
+            *row.stage_usd,
             *row.gpu_hours.ravel(),
         ]
         for row in rows

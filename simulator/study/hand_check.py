@@ -321,7 +321,7 @@ def _serving(
 ) -> Iterator[Line]:
     section, chip, precision = "Serving", accelerator.chip, terms.precision
     active, total = np.array([model.n_active_parameters]), np.array([model.n_parameters])
-    speed = scenario.serving.speed(active, total, precision, chip, scenario.demand)
+    speed = scenario.serving.speed(active, total, precision, chip, scenario.asked())
     table = serving_table(scenario, active, (precision,), total)
     peak = peak_flop_per_second(chip, precision)
     label = f"Peak of a GPU, {supported_math(chip, precision).name.lower()}"

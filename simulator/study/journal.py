@@ -25,6 +25,7 @@ from simulator.study.frames import SCALARS
 from simulator.study.identity import Identity, NotThisStudy, identity_text, read_identity
 from simulator.study.part import Part
 from simulator.study.part_files import DAYS, SCALARS_FILE, write_part
+from simulator.world.calendar import Calendar
 
 STUDY, SCENARIO = "study.json", "scenario.toml"
 SAVE_SECONDS = 1.0
@@ -46,11 +47,11 @@ class PartFolder:
 class Journal:
     """The replications of a run that are on disk; those to come are appended in order."""
 
-    def __init__(self, work: Path, replications: range, n_policies: int, n_days: int) -> None:
+    def __init__(self, work: Path, replications: range, n_policies: int, calendar: Calendar) -> None:
         self.work, self.replications = work, replications
-        self.n_policies, self.n_days = n_policies, n_days
+        self.n_policies, self.calendar = n_policies, calendar
         self.parts: list[PartFolder] = []
-        self.days = DayTally(n_policies, n_days)
+        self.days = DayTally(n_policies, calendar)
         """Of all replications so far, those held back among them."""
         self._held: Part | None = None
         self._saved_at = time.monotonic()
@@ -95,7 +96,7 @@ class Journal:
         if self.n_saved > len(self.replications):
             raise NotThisStudy(f"{self.work}: holds more replications than the study has")
         if self.parts:
-            self.days = read_days(self.parts[-1].path / DAYS, self.n_policies, self.n_days)
+            self.days = read_days(self.parts[-1].path / DAYS, self.n_policies, self.calendar)
 
     def take(self, part: Part) -> None:
         """Append the next replications; they are on disk a second later at most, or when the run ends."""
@@ -157,7 +158,7 @@ def read_parts(work: Path, n_policies: int) -> list[PartFolder]:
     return found
 
 
-def read_days(path: Path, n_policies: int, n_days: int) -> DayTally:
+def read_days(path: Path, n_policies: int, calendar: Calendar) -> DayTally:
     """The days of all replications up to the end of a part."""
 
     def read(path: Path) -> DayTally:
@@ -165,7 +166,7 @@ def read_days(path: Path, n_policies: int, n_days: int) -> DayTally:
             if sum(member.file_size for member in archive.infolist()) > _MOST_DAYS_BYTES:
                 raise ValueError("too large")
         with np.load(path, allow_pickle=False) as found:
-            return DayTally.of(n_policies, n_days, found)
+            return DayTally.of(n_policies, calendar, found)
 
     return readable(path, read)
 

@@ -81,6 +81,26 @@ def regrets(cost: FloatArray, comparable: npt.NDArray[np.bool_]) -> FloatArray:
     return found
 
 
+def regret_by_best(cost: FloatArray) -> FloatArray:
+    """Mean regret of policy i in the worlds in which policy j is cheapest, as a part of j's mean cost there [i, j].
+
+    NaN where j is never cheapest, or costs nothing; of policies that tie to the last bit the first is the cheapest.
+
+    Examples
+    --------
+    The first is best in one world of three, the second in two: there it costs 10, and the first 15.
+
+    >>> regret_by_best(np.array([[10.0, 16.0, 14.0], [12.0, 10.0, 10.0]])).tolist()
+    [[0.0, 0.5], [0.2, 0.0]]
+    """
+    best, found = cost.argmin(axis=0), np.full((len(cost), len(cost)), np.nan)
+    for winner in np.unique(best).tolist():
+        mean = cost[:, best == winner].mean(axis=1)
+        if mean[winner] > 0.0:
+            found[:, winner] = mean / mean[winner] - 1.0
+    return found
+
+
 def beats(cost: FloatArray) -> FloatArray:
     """Share of worlds in which policy i costs less than policy j [i, j]; a tie counts half, as does i against itself.
 

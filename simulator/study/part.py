@@ -64,17 +64,17 @@ class Part:
     @staticmethod
     def empty(scenario: Scenario, policies: Sequence[Policy], *, keeps_paths: bool = False) -> Part:
         """Nothing lived yet."""
-        days = DayTally(len(policies), scenario.calendar.horizon_days)
+        days = DayTally(len(policies), scenario.calendar)
         return Part(tuple(policy.name for policy in policies), keeps_paths, days)
 
     def add(self, lived: Lived) -> None:
         """Take in the next replication."""
         days = tuple(run.days for run in lived.runs)
-        self.days.add(lived.asked_tokens, days)
+        self.days.add(lived.asked_tokens, days, [run.months for run in lived.runs])
         for policy, run in zip(self.policies, lived.runs, strict=True):
             even = break_even_day(run.days.cumulative_cash_usd, days[0].cumulative_cash_usd)
-            row = ReplicationRow(policy, lived.replication, run.summary, run.account_usd, run.gpu_hours, even)
-            self.lists.rows.append(row)
+            row = run.account_usd, run.stage_usd, run.gpu_hours
+            self.lists.rows.append(ReplicationRow(policy, lived.replication, run.summary, *row, even))
             self.lists.releases += run.releases
             self.lists.orders += run.orders
             self.lists.replans += run.replans

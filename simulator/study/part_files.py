@@ -12,12 +12,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from simulator.lab.accounts import Account, Use
 from simulator.lab.orders import Tenure
 from simulator.laws.units import FloatArray
 from simulator.study.commitments import CommitmentRow
 from simulator.study.csv_cells import write_csv, write_rows
 from simulator.study.frames import frame, scalars, scalars_frame
+from simulator.study.months import ACCOUNT_COLUMNS, USE_COLUMNS
 from simulator.study.part import Part, Paths
 from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow
 
@@ -132,8 +132,10 @@ def _paths_table(policies: Sequence[str], lived: Paths) -> pa.Table:
                     "served_tokens": days.served_tokens,
                     **{f"{tenure.value}_gpus": days.gpus[at] for at, tenure in enumerate(Tenure)},
                     "owned_mw": days.owned_mw,
-                    **{f"{account.name.lower()}_usd": days.cash_usd[account] for account in Account},
-                    **{f"{use.name.lower()}_usd": days.economic_usd[use] for use in Use},
+                    "used_gpus": days.used_gpus,
+                    "unserved_gpus": days.unserved_gpus,
+                    **dict(zip(ACCOUNT_COLUMNS, days.cash_usd, strict=True)),
+                    **dict(zip(USE_COLUMNS, days.economic_usd, strict=True)),
                 }
             )
         )

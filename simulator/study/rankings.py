@@ -40,7 +40,7 @@ class BreakEvenRow:
 
 def rank_rows(comparison: Comparison) -> Iterator[RankRow]:
     """A row per comparable policy and place."""
-    names, cost = _comparable(comparison)
+    names, cost = comparable_costs(comparison)
     for name, chances in zip(names, rank_chances(cost), strict=True):
         for place, chance in enumerate(chances.tolist(), start=1):
             yield RankRow(name, place, chance)
@@ -48,7 +48,7 @@ def rank_rows(comparison: Comparison) -> Iterator[RankRow]:
 
 def beat_rows(comparison: Comparison) -> Iterator[BeatRow]:
     """A row per pair of comparable policies, both ways."""
-    names, cost = _comparable(comparison)
+    names, cost = comparable_costs(comparison)
     share = beats(cost)
     for i, name in enumerate(names):
         for j, against in enumerate(names):
@@ -58,7 +58,7 @@ def beat_rows(comparison: Comparison) -> Iterator[BeatRow]:
 
 def regret_rows(comparison: Comparison) -> Iterator[RegretRow]:
     """A row per comparable policy."""
-    names, cost = _comparable(comparison)
+    names, cost = comparable_costs(comparison)
     above = regrets(cost, np.ones(len(names), dtype=np.bool_))
     for name, usd in zip(names, above, strict=True):
         p50, p95 = np.quantile(usd, (0.5, 0.95)).tolist()
@@ -86,7 +86,7 @@ def rankings(comparison: Comparison) -> Iterator[tuple[str, pd.DataFrame]]:
         yield BREAK_EVENS, frame(tuple(break_even_rows(comparison)), BreakEvenRow)
 
 
-def _comparable(comparison: Comparison) -> tuple[list[str], FloatArray]:
+def comparable_costs(comparison: Comparison) -> tuple[list[str], FloatArray]:
     """Names and costs [policy, replication] of the comparable policies."""
     fair = [n for n in range(len(comparison.policies)) if not comparison.not_comparable(n)]
     return [comparison.policy_names[n] for n in fair], comparison.by_policy("cumulative_cost_usd")[fair]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,17 +11,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from simulator.lab.accounts import Account, Use
 from simulator.lab.orders import Tenure
 from simulator.laws.units import FloatArray
 from simulator.study.complaints import ScenarioError
 from simulator.study.daily import QUANTILES, DailySums, block_days, quantile_days
 from simulator.study.files import Study, load_study
 from simulator.study.frames import SCALARS
+from simulator.study.months import ACCOUNT_COLUMNS, MONTH_COLUMNS, USE_COLUMNS
 from simulator.study.restated import parts_said
 from simulator.study.store import (
     DAILY,
     MANIFEST,
+    MONTHLY,
     ORDERS,
     PRICE_BOOK,
     RELEASES,
@@ -31,7 +33,7 @@ from simulator.study.store import (
 )
 from simulator.study.streamed import StreamedComparison
 
-MADE_FROM = (SCENARIO, SUMMARY, REPLICATIONS, DAILY, RELEASES, ORDERS, PRICE_BOOK)
+MADE_FROM = (SCENARIO, SUMMARY, REPLICATIONS, DAILY, MONTHLY, RELEASES, ORDERS, PRICE_BOOK)
 """The files of a folder that a comparison is read back from, or that a report tells of."""
 _MOST_BYTES = 10_000_000
 
@@ -71,7 +73,7 @@ def reopen(folder: Path) -> Reopened:
             study.seed,
             study.replications,
             *((), (), (), (), ()),
-            _days(pd.read_parquet(folder / DAILY), study),
+            _days(pd.read_parquet(folder / DAILY), pd.read_parquet(folder / MONTHLY), study),
             folder,
             equal_service=study.equal_service,
         )
@@ -137,31 +139,35 @@ def _check_runs(folder: Path, study: Study) -> None:
         raise ValueError(f"{REPLICATIONS} does not have {study.replications} runs of each of {n} policies")
 
 
-def _days(table: pd.DataFrame, study: Study) -> DailySums:
+def _days(table: pd.DataFrame, months: pd.DataFrame, study: Study) -> DailySums:
     """Sums over worlds from the means that are kept."""
     n_policies, n_days, worlds = len(study.policies), study.scenario.calendar.horizon_days, study.replications
-    if len(table) != n_policies * n_days:
-        raise ValueError(f"{DAILY} must have {n_policies} x {n_days} rows (got {len(table)})")
+    n_months = study.scenario.calendar.month_days.size
+    for name, rows, n in ((DAILY, table, n_days), (MONTHLY, months, n_months)):
+        if len(rows) != n_policies * n:
+            raise ValueError(f"{name} must have {n_policies} x {n} rows (got {len(rows)})")
 
-    def by_policy(names: list[str]) -> FloatArray:
-        """[policy, name, day]"""
-        values = table[names].to_numpy(np.float64).reshape(n_policies, n_days, len(names))
+    def by_policy(names: Sequence[str], rows: pd.DataFrame = table) -> FloatArray:
+        """[policy, name, day or month]"""
+        values = rows[list(names)].to_numpy(np.float64).reshape(n_policies, -1, len(names))
         return np.moveaxis(values, 1, 2)
 
     points = quantile_days(n_days)
     quantiles = by_policy([f"cumulative_cash_p{share * 100:.0f}_usd" for share in QUANTILES])
-    asked, served, mean, megawatts = np.moveaxis(
-        by_policy(["asked_tokens", "served_tokens", "cumulative_cash_mean_usd", "owned_mw"]), 1, 0
-    )
+    names = ("asked_tokens", "served_tokens", "cumulative_cash_mean_usd", "owned_mw", "used_gpus", "unserved_gpus")
+    asked, served, mean, megawatts, used, unserved = np.moveaxis(by_policy(names), 1, 0)
     return DailySums(
         points,
         np.moveaxis(quantiles[:, :, points], 1, 0),
         np.full((len(QUANTILES), n_days // block_days(n_days)), np.nan),
         worlds * asked[0],
         worlds * mean,
-        worlds * by_policy([f"{account.name.lower()}_usd" for account in Account]),
-        worlds * by_policy([f"{use.name.lower()}_usd" for use in Use]),
+        worlds * by_policy(ACCOUNT_COLUMNS),
+        worlds * by_policy(USE_COLUMNS),
         worlds * by_policy([f"{tenure.value}_gpus" for tenure in Tenure]),
         worlds * megawatts,
+        worlds * used,
+        worlds * unserved,
         worlds * served,
+        worlds * by_policy(MONTH_COLUMNS, months),
     )

@@ -40,6 +40,8 @@ class ReleaseRow:
     training_usd: float
     serving_usd: float
     training_share: float
+    route: str
+    """How it was trained, and of several models their sizes; size, tokens, precision and samples are the largest's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,7 @@ def release_rows(run: Run) -> list[ReleaseRow]:
                 cost.training_usd,
                 cost.serving_usd,
                 ratio(cost.training_usd, cost.training_usd + cost.serving_usd),
+                choice.route,
             )
         )
     return rows

@@ -63,12 +63,12 @@ def merge(folders: Sequence[Path], target: Path, *, command: str = "", pictures:
     """
     shards = _checked([_found(folder) for folder in folders])
     study = _study(shards[0], target, command)
-    n_policies, n_days = len(study.policies), study.scenario.calendar.horizon_days
+    n_policies, calendar = len(study.policies), study.scenario.calendar
     days, parts = None, []
     for each in shards:
         own = _parts(each, n_policies)
         parts += [part.path for part in own]
-        theirs = read_days(own[-1].path / DAYS, n_policies, n_days)
+        theirs = read_days(own[-1].path / DAYS, n_policies, calendar)
         if days is None:
             days = theirs
         else:

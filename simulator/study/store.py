@@ -27,10 +27,13 @@ from simulator.study.price_book import PriceRow, price_book
 from simulator.study.rankings import rankings
 from simulator.study.restated import parts_said, study_text_of
 from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow
+from simulator.study.stages import StageRow
+from simulator.study.why import WHY, WhyRow, why_rows
 
 SUMMARY, REPLICATIONS, DAILY = "summary.csv", "replications.parquet", "daily.parquet"
+MONTHLY = "monthly.parquet"
 RELEASES, ORDERS, PRICE_BOOK = "releases.csv", "orders.csv", "price_book.csv"
-FLEET, COMMITMENTS = "fleet.csv", "commitments.csv"
+FLEET, COMMITMENTS, STAGES = "fleet.csv", "commitments.csv", "stages.csv"
 SCENARIO, MANIFEST = "scenario.toml", "manifest.json"
 REPLANS = "replans.csv"
 """Only where a policy may change course."""
@@ -47,10 +50,12 @@ class Stored:
     summary: pd.DataFrame
     replications: pd.DataFrame
     daily: pd.DataFrame
+    monthly: pd.DataFrame
     releases: pd.DataFrame
     orders: pd.DataFrame
     fleet: pd.DataFrame
     commitments: pd.DataFrame
+    stages: pd.DataFrame
     price_book: pd.DataFrame
     replans: pd.DataFrame
     scenario_text: str
@@ -109,10 +114,14 @@ def write_answers(
     """Write what follows from the lists that are there: tables, the scenario, pictures and the manifest."""
     write_csv(comparison.summary(), aside / SUMMARY)
     _write_parquet(comparison.daily_table, aside / DAILY)
+    _write_parquet(comparison.monthly_table, aside / MONTHLY)
     write_csv(comparison.fleet_table, aside / FLEET)
+    write_csv(comparison.stages_table, aside / STAGES)
     write_csv(frame(price_book(comparison.scenario), PriceRow), aside / PRICE_BOOK)
     for name, table in rankings(comparison):
         write_csv(table, aside / name)
+    if len(comparison.policies) > 1:
+        write_csv(frame(tuple(why_rows(comparison)), WhyRow), aside / WHY)
     if not any(policy.replan is not None for policy in comparison.policies):
         (aside / REPLANS).unlink()
     (aside / SCENARIO).write_bytes((study_text or study_text_of(comparison)).encode())
@@ -143,10 +152,12 @@ def load(folder: str | Path) -> Stored:
         read_csv(source / SUMMARY, SummaryRow),
         pd.read_parquet(source / REPLICATIONS),
         pd.read_parquet(source / DAILY),
+        pd.read_parquet(source / MONTHLY),
         read_csv(source / RELEASES, ReleaseRow),
         read_csv(source / ORDERS, OrderRow),
         read_csv(source / FLEET, FleetRow),
         read_csv(source / COMMITMENTS, CommitmentRow),
+        read_csv(source / STAGES, StageRow),
         read_csv(source / PRICE_BOOK, PriceRow),
         read_csv(source / REPLANS, ReplanRow) if (source / REPLANS).is_file() else frame((), ReplanRow),
         (source / SCENARIO).read_text(encoding="utf-8"),

@@ -72,6 +72,17 @@ class StreamedComparison(Comparison):
         """A row per replication, policy and commitment."""
         return read_csv(self.folder / ORDERS, OrderRow)
 
+    def orders_of_first_world(self) -> pd.DataFrame:
+        """The orders of every policy in world 0, which come first in the file."""
+        n_first = 0
+        with pd.read_csv(self.folder / ORDERS, usecols=["replication"], chunksize=_ROWS_AT_ONCE) as read:
+            for rows in read:
+                is_first = rows["replication"] == 0
+                n_first += int(is_first.sum())
+                if not is_first.all():
+                    break
+        return read_csv(self.folder / ORDERS, OrderRow, n_rows=n_first)
+
     @cached_property
     def commitments_table(self) -> pd.DataFrame:
         """A row per replication, policy, day of looking and year."""

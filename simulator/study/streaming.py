@@ -273,6 +273,6 @@ def _reached(study: Streamed, journal: Journal) -> Streamed:
 
 
 def _journal(study: Streamed) -> Journal:
-    work, days = study.folder / UNFINISHED, study.scenario.calendar.horizon_days
+    work = study.folder / UNFINISHED
     own = study.own_replications if study.until is None else range(study.until.most)
-    return Journal(work, own, len(study.policies), days)
+    return Journal(work, own, len(study.policies), study.scenario.calendar)

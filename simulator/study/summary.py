@@ -21,7 +21,9 @@ from simulator.laws.units import (
 )
 from simulator.study.commitments import CommitmentRow, commitment_rows
 from simulator.study.fleet_statement import used_gpu_hours
+from simulator.study.months import run_months
 from simulator.study.run_rows import OrderRow, ReleaseRow, ReplanRow, order_rows, ratio, release_rows, replan_rows
+from simulator.study.stages import stage_usd
 
 Float32Array = npt.NDArray[np.float32]
 
@@ -53,7 +55,8 @@ class RunSummary:
     research_usd: float
     serving_usd: float
     idle_usd: float
-    """The four uses of the economic table: they add up to the cumulative cost."""
+    deployment_usd: float
+    """The five uses of the economic table: they add up to the cumulative cost."""
     training_share: float
     """Training / (training + serving)."""
     rnd_share: float
@@ -96,6 +99,11 @@ class RunDays:
     """Held, or rented on average over the day [tenure, day]."""
     owned_mw: Float32Array
     """Power that must be there for owned GPUs: rated server draw x PUE [day]."""
+    used_gpus: Float32Array
+    """GPUs with work, on average over the day [day]."""
+    unserved_gpus: Float32Array
+    """What the tokens refused would have kept busy, at the served ones' tokens per GPU-hour of that day; 0 where
+    none was served on GPUs [day]."""
     served_tokens: Float32Array
     """[day]"""
     cumulative_cash_usd: Float32Array
@@ -109,9 +117,13 @@ class RunRecord:
     summary: RunSummary
     account_usd: FloatArray
     """Cash over the window by account."""
+    stage_usd: FloatArray
+    """Economic cost over the window by stage."""
     gpu_hours: FloatArray
     """GPU-hours over the window [held, used; tenure]."""
     days: RunDays
+    months: FloatArray
+    """Sums by calendar month, in double precision [column of `MONTH_COLUMNS`, month]."""
     releases: tuple[ReleaseRow, ...]
     orders: tuple[OrderRow, ...]
     replans: tuple[ReplanRow, ...]
@@ -126,6 +138,7 @@ class ReplicationRow:
     replication: int
     summary: RunSummary
     account_usd: FloatArray
+    stage_usd: FloatArray
     gpu_hours: FloatArray
     """[held, used; tenure]"""
     break_even_day: float
@@ -150,11 +163,14 @@ def record(run: Run) -> RunRecord:
         run.books.economic_usd.T.astype(np.float32),
         gpus.astype(np.float32),
         megawatts.astype(np.float32),
+        *_need(run),
         run.used.served_tokens.astype(np.float32),
         np.cumsum(moved).astype(np.float32),
     )
     lists = tuple(order_rows(run)), tuple(replan_rows(run)), tuple(commitment_rows(run))
-    return RunRecord(summary, cash.sum(axis=0), hours, days, releases, *lists)
+    months = run_months(run, gpus)
+    stages = stage_usd(run.books, run.releases)
+    return RunRecord(summary, cash.sum(axis=0), stages, hours, days, months, releases, *lists)
 
 
 def _summarize(
@@ -164,7 +180,7 @@ def _summarize(
     by_day, accounts = run.books.cash_usd.sum(axis=1), run.books.cash_usd.sum(axis=0)
     days = np.arange(horizon, dtype=np.float64)
     uses = run.books.economic_usd.sum(axis=0)
-    training, research, serving, idle = (float(uses[use]) for use in Use)
+    training, research, serving, idle, deployment = (float(uses[use]) for use in Use)
     asked, served = float(used.asked_tokens.sum()), float(used.served_tokens.sum())
     unserved = asked - served if asked - served > _NOTHING * asked else 0.0
     cost, last_day = float(by_day.sum()), scenario.calendar.date_of(horizon - 1)
@@ -185,6 +201,7 @@ def _summarize(
         research_usd=research,
         serving_usd=serving,
         idle_usd=idle,
+        deployment_usd=deployment,
         training_share=ratio(training, training + serving),
         rnd_share=ratio(training + research, training + research + serving),
         asked_tokens=asked,
@@ -214,6 +231,23 @@ def _gpus(used: Dispatch) -> FloatArray:
         Tenure.SPOT: (used.research_spot_hours + used.serving_spot_hours) / HOURS_PER_DAY,
     }
     return np.stack([by_tenure[tenure] for tenure in Tenure])
+
+
+def _need(run: Run) -> tuple[Float32Array, Float32Array]:
+    """GPUs with work, and those that would have been needed for what was refused [day]."""
+    used, batch = run.used, run.world.scenario.demand.batch
+    serving = used.serving_sunk_hours.sum(axis=0) + used.serving_spot_hours + used.serving_rented_hours
+    training = (used.training_sunk_hours + used.training_rented_hours).sum(axis=0)
+    research = used.research_sunk_hours.sum(axis=0) + used.research_spot_hours + used.research_rented_hours
+    on_gpus, refused = used.served_tokens - used.bought_tokens, used.asked_tokens - used.served_tokens
+    if batch.share > 0.0:  # tokens that wait are served on other days of their block, which is not to refuse them
+        first = np.arange(0, refused.size, batch.patience_days)
+        length = np.diff(first, append=refused.size)
+        refused = np.repeat(np.add.reduceat(refused, first) / length, length)
+    refused = np.where(refused > _NOTHING * used.asked_tokens, refused, 0.0)
+    unserved = serving * np.divide(refused, on_gpus, out=np.zeros_like(refused), where=on_gpus > 0.0)
+    busy = serving + training + research
+    return (busy / HOURS_PER_DAY).astype(np.float32), (unserved / HOURS_PER_DAY).astype(np.float32)
 
 
 def _owned_mw(run: Run) -> FloatArray:

@@ -48,6 +48,13 @@ class Calendar:
         return slice(self.history_days, self.history_days + self.horizon_days)
 
     @property
+    def month_days(self) -> IntArray:
+        """The first day lived of each calendar month of the window: day 0, then every first of a month."""
+        last = np.datetime64(self.date_of(self.horizon_days - 1), "M")
+        firsts = np.arange(np.datetime64(self.start, "M"), last + 1).astype("datetime64[D]")
+        return np.maximum((firsts - np.datetime64(self.start)).astype(np.int64), 0)
+
+    @property
     def lived_indices(self) -> IntArray:
         """The same as whole numbers."""
         return np.arange(self.history_days, self.history_days + self.horizon_days)

@@ -59,8 +59,8 @@ class Prices:
         """Spot rent of one kind, or of one kind a day, on these days [USD/GPU-hour]."""
         return self.outlook.spot_usd_per_gpu_hour[kind, index] * self.spot_factor[kind, index]
 
-    def purchase_path(self, kind: int, index: IntArray | slice) -> FloatArray:
-        """Price of one kind on these days [USD/GPU]."""
+    def purchase_path(self, kind: int | IntArray, index: IntArray | slice) -> FloatArray:
+        """Price of one kind, or of one kind a day, on these days [USD/GPU]."""
         return self.outlook.purchase_usd_per_gpu[kind, index] * self.purchase_factor[kind, index]
 
 

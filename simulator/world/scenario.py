@@ -12,10 +12,13 @@ from pydantic import Field, model_validator
 from simulator.laws.fits import SCALING_FITS, ScalingFit
 from simulator.laws.load import HourProfile
 from simulator.laws.precision import PRECISIONS, Precision
+from simulator.laws.training_speed import linked_mfu
+from simulator.laws.units import GIGA
 from simulator.world.api_fallback import ApiFallback as ApiFallback
 from simulator.world.calendar import Calendar
 from simulator.world.currency import CurrencyInputs
 from simulator.world.demand import DemandInputs, DemandOutlook, outlook
+from simulator.world.deployment import DeploymentInputs as DeploymentInputs
 from simulator.world.generations import Generation, generations
 from simulator.world.hardware import CATALOGUE, Accelerator, AcceleratorInputs
 from simulator.world.inputs import (
@@ -33,9 +36,12 @@ from simulator.world.ownership import LeasedInputs as LeasedInputs
 from simulator.world.ownership import OwnedInputs as OwnedInputs
 from simulator.world.ownership import OwnershipInputs as OwnershipInputs
 from simulator.world.price_outlook import PriceOutlook, price_outlook
+from simulator.world.prompting import PromptingInputs as PromptingInputs
 from simulator.world.quote import Quote
 from simulator.world.roadmap import Release, RoadmapInputs, releases
+from simulator.world.routing import RoutingInputs as RoutingInputs
 from simulator.world.segments import Mix, mix_of
+from simulator.world.serving import Asked
 from simulator.world.serving import ByFlop as ByFlop
 from simulator.world.serving import Roofline as Roofline
 from simulator.world.supply import Supply, supply
@@ -78,6 +84,9 @@ class Scenario(Inputs):
     data_mixing: DataMixingInputs | None = None
     distillation: DistillationInputs | None = None
     fine_tuning: FineTuningInputs = FineTuningInputs()
+    prompting: PromptingInputs | None = None
+    routing: RoutingInputs | None = None
+    deployment: DeploymentInputs = DeploymentInputs()
     serving: Annotated[Roofline | ByFlop, Field(discriminator="law")] = Roofline()
     api_fallback: ApiFallback | None = Field(None, description="another provider, for tokens that GPUs cannot serve")
     ownership: OwnershipInputs = OwnershipInputs()
@@ -222,6 +231,13 @@ class Scenario(Inputs):
         physical = release.target_flop / (release.progress * self.roadmap.data_gain)
         return self.roadmap.research_multiple * physical
 
+    def asked(self, prompting: PromptingInputs | None = None) -> Asked:
+        """What a request asks of a server at the start, with longer prompts if there are."""
+        mix, context = self.demand.mix_at_start, self.demand.context_tokens
+        if prompting is None:
+            return Asked(context, mix)
+        return Asked(context * float(prompting.context_factor(mix.prompt_share)), prompting.longer(mix))
+
     def planned_mix(self, release: Release) -> Mix:
         """What a user token asks of a server, on average over the planned life of a release, as declared."""
         view, first = self.demand_outlook.segments, self.calendar.index(release.due_day)
@@ -255,6 +271,28 @@ class Scenario(Inputs):
         rows = {found.name: found for found in CATALOGUE}
         rows.update({added.name: added.accelerator() for added in self.accelerator})
         return rows
+
+    def mfu_on(self, accelerator: Accelerator) -> float:
+        """Model FLOP utilisation of training on one kind, as far as its network lets."""
+        return self._mfu.get(accelerator.name, self.training.mfu)
+
+    @cached_property
+    def _mfu(self) -> dict[str, float]:
+        """By the name of the kind, where the quote says how fast its network is."""
+        training = self.training
+        return {
+            kind.name: float(
+                linked_mfu(
+                    training.mfu,
+                    kind.chip.bf16_flop_per_second,
+                    quote.link_gb_per_second * GIGA,
+                    training.tokens_per_gpu_step,
+                    training.stage,
+                )
+            )
+            for kind, quote in zip(self.accelerators, self.quotes, strict=True)
+            if quote.link_gb_per_second is not None
+        }
 
     @cached_property
     def supply(self) -> Supply:

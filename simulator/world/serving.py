@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -10,11 +10,19 @@ from simulator.laws.chip import Chip
 from simulator.laws.precision import Precision
 from simulator.laws.serving_speed import ServingSpeed, by_flop, roofline
 from simulator.laws.units import FloatArray, Numbers
-from simulator.world.demand import DemandInputs
 from simulator.world.inputs import Inputs, Positive, PositiveShare, Share
+from simulator.world.segments import Mix
 
 _ONLY_PROMPTS = 1e-6
 """Completions per user token below which a workload is all prompts."""
+
+
+class Asked(NamedTuple):
+    """What a request asks of a server."""
+
+    context_tokens: float
+    """Held in memory, on average [tokens]."""
+    mix: Mix
 
 
 class ServingInputs(Inputs):
@@ -36,7 +44,7 @@ class ByFlop(ServingInputs):
     utilization: PositiveShare = Field(0.3, description="share of peak FLOP reached while serving")
 
     def speed(
-        self, n_active: FloatArray, n_total: FloatArray, precision: Precision, chip: Chip, demand: DemandInputs
+        self, n_active: FloatArray, n_total: FloatArray, precision: Precision, chip: Chip, asked: Asked
     ) -> ServingSpeed:
         """Tokens per GPU-second of models with so many active and total parameters."""
         return by_flop(n_active, precision, chip, self.utilization)
@@ -49,17 +57,17 @@ class Roofline(ServingInputs):
     max_seconds_per_token: Positive = Field(0.05, description="time between output tokens a user accepts [s]")
 
     def speed(
-        self, n_active: FloatArray, n_total: FloatArray, precision: Precision, chip: Chip, demand: DemandInputs
+        self, n_active: FloatArray, n_total: FloatArray, precision: Precision, chip: Chip, asked: Asked
     ) -> ServingSpeed:
         """Tokens per GPU-second of models of these sizes, 0 where they do not fit or are too slow."""
-        mix = demand.mix_at_start
+        mix = asked.mix
         prompt = mix.prompt_share * self.prompt_cost(mix.cached_share)
         return roofline(
             n_active,
             n_total,
             precision,
             chip,
-            demand.context_tokens,
+            asked.context_tokens,
             self.max_seconds_per_token,
             prompt / max(mix.completions, _ONLY_PROMPTS),
         )

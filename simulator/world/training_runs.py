@@ -30,11 +30,19 @@ class TrainingRun:
     source: str
     from_scratch: bool = True
     """Whether the run reads all the tokens of the model, so that 6 N D is its FLOP."""
+    size_published: bool = True
+    """Whether the model is in the catalogue of models; if not, only hours are known."""
+
+    @property
+    def name(self) -> str:
+        """What it is looked up by."""
+        return self.model
 
     @property
     def utilization(self) -> float | None:
-        """6 N D over what the GPUs could have done at their dense bf16 peak; none for a run on top of another."""
-        if not self.from_scratch:
+        """6 N D over what the GPUs could have done at their dense bf16 peak; none for a run on top of another, or of
+        unknown size."""
+        if not (self.from_scratch and self.size_published):
             return None
         model = model_named(self.model)
         peak = named(self.accelerator, CATALOGUE, "hardware").chip.bf16_flop_per_second
@@ -50,6 +58,7 @@ _405B = f"{_LLAMA_3_1}; GPUs and MFU: Grattafiori et al. 2024, arXiv 2407.21783"
 _BLOOM = "BigScience 2022, arXiv 2211.05100, and Luccioni et al. 2022, arXiv 2211.02001"
 _PALM = "Chowdhery et al. 2022, arXiv 2204.02311 (MFU without and with attention); chips: Epoch AI"
 _V3 = "DeepSeek-AI 2024, arXiv 2412.19437; H800; 2.664 million GPU-hours of it pre-training"
+_ESTIMATED = "Cottier et al. 2024, arXiv 2405.21015, an estimate; parameters and tokens were not published"
 _R1 = "DeepSeek-AI 2025, (198 + 80) hours of 512 H800 and 5,000 GPU-hours of data, on top of DeepSeek-V3"
 
 TRAINING_RUNS: tuple[TrainingRun, ...] = (
@@ -69,4 +78,11 @@ TRAINING_RUNS: tuple[TrainingRun, ...] = (
     TrainingRun("Llama 4 Maverick", 2.38e6, "H100", None, None, _LLAMA_4),
     TrainingRun("DeepSeek-V3", 2.788e6, "H100", 2048, None, _V3),
     TrainingRun("DeepSeek-R1", (198 + 80) * 512 + 5000, "H100", 512, None, _R1, from_scratch=False),
+    TrainingRun("GPT-4", 25_000 * 2280, "A100", 25_000, None, _ESTIMATED, size_published=False),
+    TrainingRun("Gemini 1.0 Ultra", 57_000 * 2400, "TPU v4", 57_000, None, _ESTIMATED, size_published=False),
 )
+
+
+def run_named(name: str) -> TrainingRun:
+    """The run of this model; capitals, spaces, dashes and underscores do not matter."""
+    return named(name, TRAINING_RUNS, "runs")

@@ -10,6 +10,9 @@ from strategies import LONGEST_DAYS, Changes, changes
 
 from simulator.lab.level import Level, Schedule
 
+FAR = 10_000
+"""Later than any day that is looked at."""
+
 
 def by_day(steps: Changes, opening: float, n_days: int) -> list[float]:
     """The level on each day, every change counted day by day."""
@@ -61,7 +64,7 @@ def test_the_past_cannot_be_changed() -> None:
 def test_a_schedule_is_the_sum_of_what_was_agreed_in_any_order(steps: Changes, first: int) -> None:
     schedule = Schedule(2)
     for day, change in steps:
-        schedule.add(1, day, change)
+        schedule.add(1, day, FAR, change)
     days = np.arange(first, first + 20)
     expected = [sum(change for day, change in steps if day <= today) for today in days]
     assert schedule.at(days).tolist() == [[0.0] * days.size, expected]
@@ -70,14 +73,14 @@ def test_a_schedule_is_the_sum_of_what_was_agreed_in_any_order(steps: Changes, f
 
 def test_a_schedule_knows_what_was_added_after_it_was_read() -> None:
     schedule, days = Schedule(), np.array([0, 10])
-    schedule.add(0, 5, 1.0)
+    schedule.add(0, 5, FAR, 1.0)
     assert schedule.at(days).tolist() == [[0.0, 1.0]]
-    schedule.add(0, -3, 2.0)
+    schedule.add(0, -3, FAR, 2.0)
     assert schedule.at(days).tolist() == [[2.0, 3.0]]
 
 
 def test_a_schedule_has_room_for_any_number_of_changes() -> None:
     schedule = Schedule(3)
     for day in range(500, 0, -1):
-        schedule.add(day % 3, day, 1.0)
+        schedule.add(day % 3, day, FAR, 1.0)
     assert schedule.at(np.array([0, 250, 600])).tolist() == [[0, 83, 166], [0, 84, 167], [0, 83, 167]]

@@ -29,7 +29,7 @@ from simulator.world.batch import BatchInputs
 from simulator.world.limits import LimitsInputs
 from simulator.world.market import MarketEvent
 from simulator.world.roadmap import Release, ReleaseInputs
-from simulator.world.scenario import OwnershipInputs, Scenario
+from simulator.world.scenario import DeploymentInputs, OwnershipInputs, Scenario
 from simulator.world.trace import Trace
 
 A_DAY = 2.0 * 0.75 * 1.2 * 24 * 0.10 + 2.0 * 6.0  # running a GPU: 16.32
@@ -202,6 +202,18 @@ def test_data_bought_for_a_run_comes_before_orders_of_the_same_day() -> None:
     run = simulate(scenario, Policy("by hand", Reader(), Trader(), Expected()))
     assert run.books.cash_usd[0, Account.DATA] == 5000.0
     assert run.books.cash_usd[:, : len(FLOWS)].sum() == pytest.approx(5400.0)
+
+
+def test_a_deployment_to_come_is_kept_back_for() -> None:
+    # A model in training since day 0 goes into service on day 2 for 5,000: an order on day 1 leaves that untouched.
+    due = ReleaseInputs(name="next", due=MONDAY + timedelta(days=2))
+    trades = {"buys": ((1, 9),)}
+    scenario = without_rent(lab(releases=(due,), budget_usd_per_year=134_000.0))
+    rolled_out = scenario.model_copy(update={"deployment": DeploymentInputs(usd_per_release=5_000.0)})
+    less = without_rent(lab(releases=(due,), budget_usd_per_year=129_000.0))
+    runs = [live(each, **trades) for each in (scenario, rolled_out, less)]
+    assert [had(run) for run in runs] == [[(9, 5)], [(9, 4)], [(9, 4)]]
+    assert runs[1].books.cash_usd[2, Account.DEPLOYMENT] == 5_000.0
 
 
 def test_nothing_changes_where_limits_are_far_away() -> None:

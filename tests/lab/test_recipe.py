@@ -206,7 +206,10 @@ def test_no_model_of_the_frontier_is_cheaper_either(levers: frozenset[Lever], to
     demand = FRONTIER.demand
     prompts = demand.prompt_share * (0.6 + 0.4 * 0.1)  # 40 % of prompt tokens are cached, at a tenth of the cost
     for precision in FRONTIER.precisions if Lever.QUANTIZE in levers else (BF16,):
-        speeds = [FRONTIER.serving.speed(sizes, sizes, precision, kind.chip, demand) for kind in FRONTIER.accelerators]
+        speeds = [
+            FRONTIER.serving.speed(sizes, sizes, precision, kind.chip, FRONTIER.asked())
+            for kind in FRONTIER.accelerators
+        ]
         for samples in np.geomspace(1.0, MAX_SAMPLES, 50) if Lever.TEST_TIME in levers else (1.0,):
             needed = optimal_loss(FRONTIER.scaling_fit, physical / samples ** (1 / 1.45))
             tokens = tokens_for_loss_quantized(FRONTIER.scaling_fit, sizes, needed, precision.reference_penalty_nats)

@@ -30,7 +30,7 @@ from simulator.laws.precision import BF16
 from simulator.laws.units import FloatArray, IntArray
 from simulator.world.demand import DemandInputs, Trace
 from simulator.world.roadmap import Release, ReleaseInputs
-from simulator.world.scenario import DistillationInputs, Misplaced, OwnedInputs, Scenario
+from simulator.world.scenario import DeploymentInputs, DistillationInputs, Misplaced, OwnedInputs, Scenario
 from simulator.world.world import realize
 
 CENT = 0.005
@@ -251,10 +251,14 @@ def brute_force(scenario: Scenario, again: Release, tokens: float, present_size:
 
 @pytest.mark.parametrize("tokens_per_day", [1e7, 1e9, 3e10, 6e10, 1e11, 1e12])
 @pytest.mark.parametrize("least_saving", [0.0, 0.2])
-def test_a_run_is_repeated_exactly_if_that_is_cheaper(tokens_per_day: float, least_saving: float) -> None:
+@pytest.mark.parametrize("rollout_usd", [0.0, 50_000.0])
+def test_a_run_is_repeated_exactly_if_that_is_cheaper(
+    tokens_per_day: float, least_saving: float, rollout_usd: float
+) -> None:
     plain = lab(400, release=(ReleaseInputs(name="next", due=MONDAY + timedelta(days=30)),), train_days=30)
     roadmap = plain.roadmap.model_copy(update={"service_days": 300, "target_flop": 1e22})
-    scenario = plain.model_copy(update={"roadmap": roadmap})
+    rollout = DeploymentInputs(usd_per_release=rollout_usd)
+    scenario = plain.model_copy(update={"roadmap": roadmap, "deployment": rollout})
     (release,) = scenario.releases
     size = 1e10
     model = served_model(scenario, "next", size, float(tokens_needed(scenario, release, size, BF16, 1.0)), BF16, 1.0)
@@ -266,6 +270,7 @@ def test_a_run_is_repeated_exactly_if_that_is_cheaper(tokens_per_day: float, lea
     # Day 50: in service by day 80, until day 330; until then the present model serves either way.
     again = replace(release, due_day=80, life_days=250, progress=progress)
     stays, best = brute_force(scenario, again, tokens_per_day, size)
+    best += rollout_usd
     rest = stays * 279 / 250
     assert bool(steps) == (stays - best > 0.0 and stays - best >= least_saving * rest)
     for step in steps:

@@ -29,7 +29,9 @@ from simulator.world.scenario import (
     DataMixingInputs,
     DistillationInputs,
     Misplaced,
+    PromptingInputs,
     Roofline,
+    RoutingInputs,
     Scenario,
     TrainingInputs,
 )
@@ -47,6 +49,8 @@ def assuming(gain: float = 2.0, token_worth: float = 4.0, search_share: float = 
         update={
             "data_mixing": DataMixingInputs(gain=gain, search_share=search_share, usd_per_release=usd),
             "distillation": DistillationInputs(token_worth=token_worth),
+            "prompting": PromptingInputs(gain=1.3, prompt_factor=2.0),
+            "routing": RoutingInputs(easy_share=0.6, easy_quality=0.1),
         }
     )
 
@@ -220,7 +224,7 @@ def test_a_teacher_that_teaches_nothing_is_not_hired() -> None:
     assert choose(LeverRecipe(levers={Lever.OVERTRAIN, Lever.DISTIL}), assuming(token_worth=1.0)).route == plain.route
 
 
-@pytest.mark.parametrize("lever", [Lever.DATA_MIXING, Lever.DISTIL])
+@pytest.mark.parametrize("lever", [Lever.DATA_MIXING, Lever.DISTIL, Lever.PROMPTING, Lever.ROUTING])
 def test_a_lever_that_is_not_described_is_refused(lever: Lever) -> None:
     with pytest.raises(Misplaced, match=f"for the {lever} lever"):
         choose(LeverRecipe(levers={lever}))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,9 +17,22 @@ from small_study import BUY, CAPPED, OVERTRAIN, RENT, RESERVE, growing_lab, with
 
 from simulator.show import plots
 from simulator.show.money import money
-from simulator.show.plots import cumulative_cost, demand, difference, fleet, save_plots, spend_by_account
+from simulator.show.plots import (
+    PICTURES,
+    cost_by_stage,
+    cumulative_cost,
+    demand,
+    difference,
+    fleet,
+    pictures_of,
+    save_figures,
+    save_plots,
+    spend_by_account,
+    spend_by_use,
+)
 from simulator.show.style import apart, as_dates, policy_look
 from simulator.show.table import verdict
+from simulator.show.use_plots import UNSERVED
 from simulator.study.comparison import Comparison
 from simulator.study.experiment import compare
 
@@ -34,14 +48,14 @@ def texts(ax: Axes) -> list[str]:
     return [text.get_text() for text in ax.texts]
 
 
-@pytest.mark.parametrize("plot", [cumulative_cost, difference, spend_by_account, fleet, demand])
+@pytest.mark.parametrize("plot", [cumulative_cost, difference, spend_by_account, fleet, demand, cost_by_stage])
 def test_every_picture_has_title_and_provenance(comparison: Comparison, plot: Plot) -> None:
     ax = plot(comparison)
     assert ax.get_title(loc="left")
     assert "4 replications, seed 1" in ax.get_xlabel()
 
 
-@pytest.mark.parametrize("plot", [cumulative_cost, difference, spend_by_account, fleet, demand])
+@pytest.mark.parametrize("plot", [cumulative_cost, difference, spend_by_account, fleet, demand, cost_by_stage])
 def test_every_picture_draws_where_it_is_told(comparison: Comparison, plot: Callable[..., Axes]) -> None:
     ax = Figure().add_subplot()
     assert plot(comparison, ax) is ax
@@ -89,6 +103,39 @@ def test_spend_stacks_up_to_what_was_spent(comparison: Comparison) -> None:
     assert [text.get_text() for text in legend.get_texts()][-1] == "GPUs bought, less resale"
 
 
+def test_cost_by_use_stacks_up_to_the_cost() -> None:
+    known = compare(growing_lab(), (RENT, BUY), replications=2)
+    ax = spend_by_use(known, policy="buy")
+    bars = [bar for bar in ax.patches if isinstance(bar, Rectangle)]
+    cost = known.by_policy("cumulative_cost_usd")[1].mean()
+    assert sum(bar.get_height() for bar in bars) == pytest.approx(cost, rel=1e-5)
+    assert ax.get_title(loc="left") == "buy: economic cost by use"
+
+
+def test_need_that_is_not_met_is_hatched(comparison: Comparison) -> None:
+    def area(policy: str) -> list[PolyCollection]:
+        found = [part for part in fleet(comparison, policy=policy).collections if isinstance(part, PolyCollection)]
+        return [part for part in found if part.get_label() == UNSERVED]
+
+    (lacking,) = area("capped")
+    need = (comparison.days.used_gpus + comparison.days.unserved_gpus)[3, : 300 // 7 * 7].reshape(-1, 7).mean(
+        axis=1
+    ) / 4
+    assert lacking.get_hatch()
+    assert float(lacking.get_paths()[0].vertices[:, 1].max()) == pytest.approx(need.max())  # type: ignore[index, union-attr]
+    assert not area("rent")
+
+
+def test_diamonds_stand_on_break_even_dates(comparison: Comparison) -> None:
+    ax = cumulative_cost(comparison)
+    dates = [comparison.break_even_date(number) for number in range(1, 4)]
+    expected = [day for day in dates if day is not None]
+    found = [float(np.asarray(line.get_xdata())[0]) for line in ax.lines if line.get_marker() == "D"]
+    assert expected
+    assert found == as_dates(np.array(expected, dtype="datetime64[D]")).tolist()
+    assert all(str(day) in ax.get_xlabel() for day in expected)
+
+
 def test_fleet_stacks_the_gpus_of_every_tenure(comparison: Comparison) -> None:
     ax = fleet(comparison, policy="buy")
     parts = [part for part in ax.collections if isinstance(part, PolyCollection)]
@@ -121,28 +168,31 @@ def test_difference_shows_mean_and_interval(comparison: Comparison) -> None:
         assert bar.get_segments()[0][:, 0] == pytest.approx(interval)
 
 
-def test_pictures_are_written_and_stable(comparison: Comparison, tmp_path: Path) -> None:
-    one, two = save_plots(comparison, tmp_path / "one"), save_plots(comparison, tmp_path / "two")
-    assert {path.suffix for path in one} == {".png", ".svg"}
-    assert len(one) == 2 * 5
-    for left, right in zip(one, two, strict=True):
-        assert left.name == right.name
-        assert left.read_bytes() == right.read_bytes()
-        assert left.stat().st_size > 10_000
+def test_pictures_are_written_and_stable(tmp_path: Path) -> None:
+    found = compare(growing_lab(), (RENT, CAPPED), replications=2)
+    one = save_plots(found, tmp_path)
+    names = [picture.name for picture in PICTURES]
+    assert [path.name for path in one] == [f"{name}.{kind}" for name in names for kind in ("png", "svg")]
+    assert min(path.stat().st_size for path in one) > 10_000
+    again = tmp_path / "again"
+    again.mkdir()
+    for path in save_figures([(picture.name, picture.draw(found)) for picture in PICTURES[::3]], again):
+        assert path.read_bytes() == (tmp_path / path.name).read_bytes()
 
 
 def test_a_very_short_study_of_one_policy_can_be_drawn(tmp_path: Path) -> None:
-    written = save_plots(compare(growing_lab(35), (RENT,), replications=1), tmp_path)
-    assert len(written) == 2 * 4
+    written = save_plots(compare(growing_lab(20), (RENT,), replications=1), tmp_path)
     assert all(path.is_file() for path in written)
-    assert not [path.name for path in tmp_path.iterdir() if path.name.startswith("difference")]
+    lacking = {"difference", "regret", "recipe", "training_share"}  # one policy, and no release decided yet
+    assert {path.stem for path in written} == {picture.name for picture in PICTURES} - lacking
 
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("days", [1, 2, 9])
-def test_a_study_of_days_shows_all_it_has(days: int, tmp_path: Path) -> None:
+def test_a_study_of_days_shows_all_it_has(days: int) -> None:
     short = compare(growing_lab(days), (RENT, RESERVE), replications=2)
-    save_plots(short, tmp_path)
+    for picture in pictures_of(short):
+        picture.draw(short).draw_without_rendering()
     ax = cumulative_cost(short)
     rings = [float(np.asarray(line.get_ydata())[0]) for line in ax.lines if line.get_marker() == "o"]
     low, high = ax.get_ylim()
@@ -200,3 +250,31 @@ def test_crowded_labels_stay_in_order_and_below_the_top() -> None:
     assert placed.max() <= 1.0
     assert np.all(np.diff(np.sort(placed)) >= 0.05 - 1e-12)
     assert placed.argsort().tolist() == [3, 0, 1, 2]
+
+
+def test_bars_of_stages_reach_as_far_as_the_cost_goes(comparison: Comparison) -> None:
+    ax = cost_by_stage(comparison)
+    bars = [found for found in ax.patches if isinstance(found, Rectangle)]
+    for number, usd in enumerate(comparison.stage_usd):
+        own = [bar for bar in bars if abs(bar.get_y() + bar.get_height() / 2 - number) < 0.01]
+        assert sum(bar.get_width() for bar in own) == pytest.approx(usd.sum())
+        assert max(bar.get_x() + bar.get_width() for bar in own) == pytest.approx(usd[usd > 0.0].sum())
+    assert texts(ax) == [money(float(usd)) for usd in comparison.stage_usd.sum(axis=1)]
+
+
+def test_where_costs_are_far_apart_each_bar_is_a_whole(comparison: Comparison) -> None:
+    rows = tuple(
+        replace(
+            row,
+            stage_usd=row.stage_usd * 100.0,
+            summary=replace(row.summary, cumulative_cost_usd=row.summary.cumulative_cost_usd * 100.0),
+        )
+        if row.policy == "rent"
+        else row
+        for row in comparison.rows
+    )
+    apart = replace(comparison, rows=rows)
+    ax = cost_by_stage(apart)
+    ends = [bar.get_x() + bar.get_width() for bar in ax.patches if isinstance(bar, Rectangle)]
+    left_over = apart.stage_usd.clip(max=0.0).sum(axis=1) / apart.stage_usd.sum(axis=1)
+    assert max(ends) == pytest.approx(1.0 - left_over.min())

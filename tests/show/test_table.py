@@ -2,14 +2,18 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 from small_study import BUY, CAPPED, OVERTRAIN, RENT, RESERVE, growing_lab, with_costs
 
+from simulator.lab.accounts import Account
 from simulator.show.money import money, money_tick, scaled
+from simulator.show.stage_table import stage_table
 from simulator.show.table import comparison_table, difference_percent, verdict
 from simulator.study.comparison import Comparison
 from simulator.study.experiment import compare
@@ -20,9 +24,9 @@ def comparison() -> Comparison:
     return compare(growing_lab(), (RENT, OVERTRAIN, RESERVE, BUY, CAPPED), replications=4)
 
 
-def printed(comparison: Comparison, width: int) -> list[str]:
+def printed(comparison: Comparison, width: int, table: Callable[[Comparison], Table] = comparison_table) -> list[str]:
     console = Console(width=width, file=io.StringIO(), color_system=None)
-    console.print(comparison_table(comparison))
+    console.print(table(comparison))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue().splitlines()
 
@@ -189,3 +193,15 @@ def test_money_is_said_as_people_say_it(usd: float, said: str) -> None:
 @pytest.mark.parametrize(("usd", "said"), [(2.5e12, "$2.5T"), (-2e5, "−$200k"), (0.0, "$0"), (999_999.9, "$1M")])
 def test_ticks_have_no_idle_digits(usd: float, said: str) -> None:
     assert money_tick(usd) == said
+
+
+@pytest.mark.parametrize("width", [40, 60, 120])
+def test_all_stages_are_shown_at_any_width(comparison: Comparison, width: int) -> None:
+    lines = [found.rstrip() for found in printed(comparison, width, stage_table)]
+    assert max(map(len, lines)) <= width
+    closing = comparison.by_policy(f"cash_{Account.CLOSING_FLEET.name.lower()}_usd").mean(axis=1)
+    for name, usd, left in zip(comparison.policy_names, comparison.stage_usd, closing, strict=True):
+        shown = block(lines, name) if name in lines else line(lines, name)
+        told = [money(amount) for amount in (*usd.tolist(), float(usd.sum()), abs(float(left)))]
+        assert [cell for cell in shown.replace(name, "", 1).split() if cell[:1] in "$−"] == told
+    assert closing[comparison.policy_names.index("buy")] < 0.0

@@ -64,9 +64,11 @@ def test_a_cluster_of_our_own_comes_and_goes(small_toml: Path) -> None:
     code = """if True:
         import sys
         import simulator.show.plots
+        import simulator.show.workbook
         from simulator.cli import main
 
         simulator.show.plots.save_plots = lambda *_: None
+        simulator.show.workbook.save_workbook = lambda *_: None
         sys.exit(main(["compare", "small.toml", "--cluster", "dask", "--workers", "2", "--quiet", "--out", "dask"]))
     """
     environment, folder = {**os.environ, "PYTHONPATH": str(PROJECT)}, small_toml.parent

@@ -1,15 +1,20 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 import numpy as np
 import pytest
-from small_study import BUY, RENT, growing_lab
+from small_study import BUY, CAPPED, RENT, growing_lab
 
+from simulator.lab.accounts import Account, Use
 from simulator.lab.lab import simulate
 from simulator.lab.orders import Tenure
 from simulator.study.comparison import Comparison
 from simulator.study.daily import QUANTILES, quantile_days
 from simulator.study.experiment import compare
+from simulator.study.months import ACCOUNT_COLUMNS, USE_COLUMNS
 from simulator.study.summary import break_even_day
+from simulator.world.batch import BatchInputs
 
 WORLDS, DAYS = 6, 620
 
@@ -46,6 +51,32 @@ def test_days_are_those_of_runs_lived_one_by_one(comparison: Comparison) -> None
     np.testing.assert_allclose(days.asked_tokens / WORLDS, asked.mean(axis=0), rtol=1e-6)
 
 
+def test_need_is_the_same_whether_it_is_met_or_not() -> None:
+    """Who may rent few GPUs uses and lacks, together, what one who may rent all uses, but for a spare replica."""
+    days = compare(growing_lab(200), (RENT, CAPPED), replications=3).days
+    np.testing.assert_array_equal(days.unserved_gpus[0], 0.0)
+    assert days.unserved_gpus[1].max() > 0.2 * days.used_gpus[0].max()
+    np.testing.assert_allclose(days.used_gpus[1] + days.unserved_gpus[1], days.used_gpus[0], rtol=1e-3)
+
+
+def test_gpus_in_use_are_the_hours_used(comparison: Comparison) -> None:
+    for number in range(2):
+        used = comparison.fleet_table.groupby("policy", sort=False)["gpu_hours_used"].sum().iloc[number]
+        assert 24.0 * comparison.days.used_gpus[number].sum() / WORLDS == pytest.approx(used, rel=1e-5)
+
+
+def test_tokens_that_wait_for_another_day_are_not_lacking() -> None:
+    """All of demand may wait a week, and is served in it: nothing is refused, whichever day it is served on."""
+    lab = growing_lab(70)
+    patient = lab.model_copy(
+        update={"demand": lab.demand.model_copy(update={"batch": BatchInputs(share=0.5, patience_days=7)})}
+    )
+    found = compare(patient, (BUY,), replications=2)
+    assert found.by_policy("served_share").min() == pytest.approx(1.0)
+    assert not np.array_equal(found.days.served_tokens[0], found.days.asked_tokens)
+    assert found.days.unserved_gpus.max() == 0.0
+
+
 def test_daily_parquet_has_quantiles_on_those_days_alone(comparison: Comparison) -> None:
     table = comparison.daily_table.query("policy == 'buy'").reset_index(drop=True)
     known = table["cumulative_cash_p50_usd"].notna()
@@ -65,3 +96,34 @@ def test_break_even_by_hand(spent: list[float], day: float) -> None:
 def test_the_baseline_breaks_even_with_nobody(comparison: Comparison) -> None:
     table = comparison.replications_table
     assert table.loc[table["policy"] == "rent", "break_even_day"].isna().all()
+
+
+def test_months_are_those_of_runs_lived_one_by_one_to_the_cent(comparison: Comparison) -> None:
+    table, start = comparison.monthly_table, comparison.scenario.start
+    dates = [start + timedelta(days=day) for day in range(DAYS)]
+    months = sorted({(day.year, day.month) for day in dates})
+    assert len(months) == 21
+    for policy in (RENT, BUY):
+        own = table[table["policy"] == policy.name].reset_index(drop=True)
+        assert [(day.year, day.month) for day in own["month"]] == months
+        runs = [simulate(comparison.scenario, policy, 1, world) for world in range(WORLDS)]
+        for number, month in enumerate(months):
+            lived = [day for day, when in enumerate(dates) if (when.year, when.month) == month]
+            assert own["days"][number] == len(lived)
+            for name, of in (
+                ("on_demand_usd", lambda run: run.books.cash_usd[:, Account.ON_DEMAND]),
+                ("purchase_usd", lambda run: run.books.cash_usd[:, Account.PURCHASE]),
+                ("serving_usd", lambda run: run.books.economic_usd[:, Use.SERVING]),
+                ("owned_gpu_hours", lambda run: 24.0 * run.used.owned_gpus.sum(axis=0)),
+                ("served_tokens", lambda run: run.used.served_tokens),
+            ):
+                by_hand = sum(float(of(run)[day]) for run in runs for day in lived) / WORLDS
+                assert own[name][number] == pytest.approx(by_hand, rel=1e-12, abs=1e-6), (name, month)
+
+
+def test_months_add_up_to_the_costs_of_the_worlds(comparison: Comparison) -> None:
+    for number, name in enumerate(comparison.policy_names):
+        own = comparison.monthly_table[comparison.monthly_table["policy"] == name]
+        for columns in (ACCOUNT_COLUMNS, USE_COLUMNS):
+            cost = comparison.by_policy("cumulative_cost_usd")[number].mean()
+            assert own[list(columns)].to_numpy().sum() == pytest.approx(cost, abs=0.005)

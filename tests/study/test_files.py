@@ -326,8 +326,8 @@ def test_a_mistake_in_a_forecast_of_a_forecast_is_told_at_its_key(
         ("seed = 7", "sead = 7", 32, "study.sead: is not a known key (got 7); did you mean 'seed'?"),
         ("replications = 2", "replications = 0", 33, "study.replications: must be greater than or equal to 1 (got 0)"),
         ('"overtrain"', '"overtran"', 40,
-         ("policy.1.recipe.levers.0: must be 'overtrain', 'quantize', 'test_time', 'fine_tune', 'data_mixing' or "
-          "'distil' (got 'overtran'); did you mean 'overtrain'?")),
+         ("policy.1.recipe.levers.0: must be 'overtrain', 'quantize', 'test_time', 'fine_tune', 'data_mixing', "
+          "'distil', 'prompting' or 'routing' (got 'overtran'); did you mean 'overtrain'?")),
         ('{ levers = ["overtrain"] }', '{ kind = "fine_tune", base = "Lama 3.1 8B" }', 40,
          "policy.1.recipe.base: is no known model; did you mean 'Llama 3.1 8B'? (got 'Lama 3.1 8B')"),
         ('{ levers = ["overtrain"] }', '{ kind = "fine_tune", base = "Chinchilla" }', 40,

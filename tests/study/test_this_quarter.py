@@ -45,6 +45,7 @@ def release(world: int, name: str, decided: date, size: float, precision: str = 
         1.0,
         1.0,
         0.5,
+        "pre-train",
     )
     return ReleaseRow("rent", world, name, decided, due, due, 0, *model)
 

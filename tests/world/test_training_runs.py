@@ -24,6 +24,8 @@ TABLE = {
     "PaLM": (8_404_992, 0.304),
     "DeepSeek-V3": (2.788e6, 0.331),
     "DeepSeek-R1": (147_336, None),
+    "GPT-4": (5.70e7, None),
+    "Gemini 1.0 Ultra": (1.368e8, None),
 }
 BY_MODEL = {run.model: run for run in TRAINING_RUNS}
 

@@ -1,0 +1,72 @@
+"""The scenarios that ship, lived through once and remembered: what claims ask of the simulator."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from simulator.lab.accounts import Account, Use
+from simulator.lab.lab import Run, simulate
+from simulator.lab.policy import Policy
+from simulator.lab.recipe import Recipe
+from simulator.lab.runs import ReleaseRecord
+from simulator.laws.scaling import optimal_loss
+from simulator.study.files import Study, load_study
+
+
+@lru_cache(maxsize=256)
+def study(scenario: str, *overrides: str) -> Study:
+    """A shipped scenario with `key=value` overrides."""
+    return load_study(scenario, overrides)
+
+
+def policy(scenario: str, name: str) -> Policy:
+    """One of the policies that a shipped scenario declares."""
+    return next(found for found in study(scenario).policies if found.name == name)
+
+
+def with_recipe(scenario: str, name: str, recipe: Recipe) -> Policy:
+    """That policy with another recipe."""
+    return replace(policy(scenario, name), recipe=recipe)
+
+
+@lru_cache(maxsize=512)
+def lived(scenario: str, chosen: Policy, *overrides: str) -> Run:
+    """The first world of a shipped scenario under one policy."""
+    found = study(scenario, *overrides)
+    return simulate(found.scenario, chosen, found.seed)
+
+
+def spent(run: Run, use: Use) -> float:
+    """Economic cost of one use over the window [USD]."""
+    return float(run.books.economic_usd[:, use].sum())
+
+
+def paid(run: Run, account: Account) -> float:
+    """Cash of one account over the window [USD]."""
+    return float(run.books.cash_usd[:, account].sum())
+
+
+def total(run: Run) -> float:
+    """Cumulative cost [USD]."""
+    return float(run.books.cash_usd.sum())
+
+
+def training_share(run: Run) -> float:
+    """Training / (training + serving), in money."""
+    training = spent(run, Use.TRAINING)
+    return training / (training + spent(run, Use.SERVING))
+
+
+def release(run: Run) -> ReleaseRecord:
+    """The first release."""
+    return run.releases[0]
+
+
+def reached_loss(run: Run) -> float:
+    """Loss of the first release as the scenario's law has it, without algorithmic progress [nats]."""
+    found = release(run)
+    physical = found.reached_flop / found.release.progress
+    return float(optimal_loss(run.world.scenario.scaling_fit, np.array([physical]))[0])
