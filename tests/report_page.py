@@ -113,6 +113,7 @@ class Kept:
         name, *rest = place
         readers: dict[str | int, Callable[[_Place], float]] = {
             "summary.csv": self._summary,
+            "stages.csv": self._stages,
             "orders.csv": self._orders,
             "releases.csv": self._releases,
             "daily.parquet": self._daily,
@@ -128,6 +129,11 @@ class Kept:
         policy, column = place
         rows = self.table("summary.csv")
         return float(rows.loc[rows["policy"] == policy, str(column)].item() or "nan")
+
+    def _stages(self, place: _Place) -> float:
+        policy, stage, column = place
+        rows = self.table("stages.csv")
+        return float(rows.loc[(rows["policy"] == policy) & (rows["stage"] == stage), str(column)].item())
 
     def _price(self, place: _Place) -> float:
         row, column = place

@@ -11,13 +11,23 @@ from pathlib import Path
 from markupsafe import Markup, escape
 from rich.text import Text
 
+from simulator.lab.accounts import Stage
 from simulator.show.figures import Figures
 from simulator.show.money import Currency
 from simulator.show.report_pictures import pictures_in
 from simulator.show.report_sliders import slider_page
-from simulator.show.report_tables import assumption_lines, cost_lines, price_lines, quarter_words, service_lines
+from simulator.show.report_tables import (
+    assumption_lines,
+    cost_lines,
+    price_lines,
+    quarter_words,
+    service_lines,
+    stage_lines,
+)
+from simulator.show.stage_table import STAGE_CAPTION, in_a_line
 from simulator.show.style import cheapest
 from simulator.show.table import comparison_table, verdict
+from simulator.show.why_said import why_said
 from simulator.study.comparison import Comparison, worlds_said
 from simulator.study.identity import versions
 from simulator.study.reopened import MADE_FROM
@@ -102,6 +112,7 @@ def report_html(
         scenario=comparison.scenario,
         last_day=comparison.scenario.calendar.date_of(comparison.n_days - 1),
         verdict=verdict(comparison),
+        whys=why_said(comparison),
         best=rows[best].policy if says_something else "",
         quarter=quarter_words(first_quarter(comparison, best), figures) if says_something else None,
         quarter_days=min(NINETY_DAYS, comparison.n_days),
@@ -111,6 +122,9 @@ def report_html(
         currency=figures.currency,
         costs=cost_lines(rows, figures),
         services=service_lines(rows, figures),
+        stages=[in_a_line(stage) for stage in Stage],
+        stage_lines=stage_lines(comparison, figures),
+        stage_caption=STAGE_CAPTION,
         notes=_notes(comparison),
         sliders=None if grid is None else slider_page(grid, comparison.policy_names, figures),
         pictures=pictures_in(folder, comparison),

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from simulator.lab.accounts import Stage
 from simulator.show.figures import Figure, Figures
 from simulator.show.money import change_decimals
 from simulator.study.assumptions import assumptions
 from simulator.study.comparison import Comparison, SummaryRow
 from simulator.study.csv_cells import read_csv
 from simulator.study.price_book import PriceRow
-from simulator.study.store import DAILY, ORDERS, PRICE_BOOK, RELEASES, SCENARIO, SUMMARY
+from simulator.study.store import DAILY, ORDERS, PRICE_BOOK, RELEASES, SCENARIO, STAGES, SUMMARY
 from simulator.study.this_quarter import OrderSum, Quarter, Spread, Training
 from simulator.study.toml_comments import NO_COMMENT, comments
 
@@ -52,6 +53,16 @@ class ServiceLine:
     tokens_price: Figure
     stranded: Figure
     break_even: date | None
+
+
+@dataclass(frozen=True, slots=True)
+class StageLine:
+    """At which stage of a model's life the cost of one policy falls."""
+
+    policy: str
+    stages: tuple[Figure, ...]
+    """In the order of `Stage`."""
+    cost: Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +175,17 @@ def service_lines(rows: Sequence[SummaryRow], figures: Figures) -> Iterator[Serv
             figures.money(row.stranded_usd, *at, "stranded_usd"),
             row.break_even_date,
         )
+
+
+def stage_lines(comparison: Comparison, figures: Figures) -> Iterator[StageLine]:
+    """A line per policy, the baseline first."""
+    for row, usd in zip(comparison.summary_records(), comparison.controlled_stage_usd.tolist(), strict=True):
+        stages = (
+            figures.money(cost, STAGES, row.policy, stage.value, "controlled_usd")
+            for stage, cost in zip(Stage, usd, strict=True)
+        )
+        cost = figures.money(row.controlled_cost_usd, SUMMARY, row.policy, "controlled_cost_usd")
+        yield StageLine(row.policy, tuple(stages), cost)
 
 
 def quarter_words(quarter: Quarter, figures: Figures) -> QuarterWords:

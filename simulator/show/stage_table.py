@@ -21,8 +21,8 @@ STAGE_WORDS = {
     Stage.HARDWARE_LEFT_OVER: "Leases\nleft over",
     Stage.MODELS_LEFT_OVER: "Models\nleft over",
 }
-_CAPTION = (
-    "Economic cost, estimated as in the table above; the stages add up to the cost. A GPU-hour costs that day's rent, "
+STAGE_CAPTION = (
+    "Economic cost, estimated as in the table of costs; the stages add up to it. A GPU-hour costs that day's rent, "
     "lease or loss of value, and running it.\n"
     "Left over at the end: leases, as far as they cost more than the market; models, as far as they will serve on (a "
     "credit). What GPUs left are worth is no part of the cost."
@@ -37,7 +37,7 @@ def in_a_line(stage: Stage) -> str:
 def stage_table(comparison: Comparison) -> FittingTable:
     """What each policy cost by stage of a model's life; together its cumulative cost."""
     currency = Currency.declared(comparison.scenario.currency)
-    table = plain_table("Cost of ownership by stage", Text(_CAPTION), FittingTable)
+    table = plain_table("Cost of ownership by stage", Text(STAGE_CAPTION), FittingTable)
     table.spare = {}
     table.add_column("Policy", no_wrap=True)
     for header in (*(STAGE_WORDS[stage] for stage in Stage), "Cost", "GPUs left\nare worth"):

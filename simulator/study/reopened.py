@@ -28,12 +28,13 @@ from simulator.study.store import (
     RELEASES,
     REPLICATIONS,
     SCENARIO,
+    STAGES,
     SUMMARY,
     sha256_of,
 )
 from simulator.study.streamed import StreamedComparison
 
-MADE_FROM = (SCENARIO, SUMMARY, REPLICATIONS, DAILY, MONTHLY, RELEASES, ORDERS, PRICE_BOOK)
+MADE_FROM = (SCENARIO, SUMMARY, REPLICATIONS, DAILY, MONTHLY, STAGES, RELEASES, ORDERS, PRICE_BOOK)
 """The files of a folder that a comparison is read back from, or that a report tells of."""
 _MOST_BYTES = 10_000_000
 

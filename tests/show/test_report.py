@@ -17,12 +17,14 @@ from report_page import Kept, Page, formatted, page_of, places
 from small_study import BUY, CAPPED, OVERTRAIN, RENT, RESERVE, growing_lab
 
 from simulator.cli.compare import draw
+from simulator.lab.accounts import Stage
 from simulator.show import report
 from simulator.show.money import Currency
 from simulator.show.plots import PICTURES
 from simulator.show.report import MOST_BYTES, linked, write_report
 from simulator.show.report_pictures import pictures_in
 from simulator.show.table import comparison_table, verdict
+from simulator.show.why_said import why_said
 from simulator.study.comparison import Comparison
 from simulator.study.equal_service import USUAL_SERVICE
 from simulator.study.experiment import compare
@@ -81,6 +83,7 @@ def test_every_number_is_in_the_store(page: Page, folder: Path) -> None:
         checked[str(place[0])] += 1
     assert all(checked[name] >= 1 for name in ("orders.csv", "releases.csv", "daily.parquet")), checked
     assert checked["summary.csv"] >= 15 * len(POLICIES)
+    assert checked["stages.csv"] == len(Stage) * len(POLICIES)
     assert checked["scenario.toml"] > 80
 
 
@@ -107,6 +110,7 @@ def test_what_is_said_in_words_is_what_the_store_says(page: Page, comparison: Co
         assert f"{abs(number):.{digits}f}" in page.said("verdict")[0]
     caption = comparison_table(comparison).caption
     assert "\n".join(page.said("note")) == str(caption)
+    assert page.said("why") == list(why_said(comparison)) != []
     assert page.said("scenario") == [(folder / "scenario.toml").read_text(encoding="utf-8")]
 
 
