@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from simulator.study import claims_costs, claims_erdil, claims_hardware, claims_models, claims_openai, claims_prices
+from simulator.study import (
+    claims_costs,
+    claims_erdil,
+    claims_hardware,
+    claims_models,
+    claims_openai,
+    claims_portfolio,
+    claims_prices,
+)
 from simulator.study.claims import Claim
 from simulator.study.complaints import nearest
 from simulator.study.sources import packaged_scenarios
@@ -16,6 +24,7 @@ CLAIMS: tuple[Claim, ...] = (
     *claims_hardware.CLAIMS,
     *claims_prices.CLAIMS,
     *claims_costs.CLAIMS,
+    *claims_portfolio.CLAIMS,
 )
 
 
