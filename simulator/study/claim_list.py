@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from simulator.study import (
     claims_costs,
+    claims_enterprise,
     claims_erdil,
     claims_hardware,
     claims_models,
@@ -24,6 +25,7 @@ CLAIMS: tuple[Claim, ...] = (
     *claims_hardware.CLAIMS,
     *claims_prices.CLAIMS,
     *claims_costs.CLAIMS,
+    *claims_enterprise.CLAIMS,
     *claims_portfolio.CLAIMS,
 )
 
