@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from typing import NamedTuple
+from dataclasses import replace
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
@@ -59,6 +60,8 @@ def cheapest(plan: Plan, tables: Sequence[Candidates], levers: Set[Lever]) -> Ch
     if best is not None:
         return _choice(plan, best)
     precisions, samples = _allowed(levers)
+    if all(table.bases for table in tables):
+        return _best_tuned(plan, tables, levers)
     return best_attainable(plan, plan.scenario.precisions[precisions], SAMPLES[samples])
 
 
@@ -79,12 +82,45 @@ def best_attainable(plan: Plan, precisions: Sequence[Precision], samples: FloatA
     ]
     servable = [model for model in models if model.tokens_per_gpu_second.any()]
     if not servable:
-        kinds = ", ".join(accelerator.name for accelerator in scenario.accelerators)
-        rule = f"must offer a GPU that can serve a model for {release.name} within the time per token"
-        raise Misplaced("market.quote", rule, kinds)
+        _refuse_to_serve(plan)
     best = max(servable, key=lambda model: reached_flop(scenario, release, model))
     flop = float(PRETRAIN.flop(best.n_parameters, best.n_training_tokens))
     return plan.choice(best, flop, PRETRAIN, best.n_training_tokens, "target out of reach", quality_met=False)
+
+
+def _best_tuned(plan: Plan, tables: Sequence[Candidates], levers: Set[Lever]) -> Choice:
+    """No base meets the target, and none is trained from scratch: the best that all data and time make of one."""
+    scenario, release = plan.scenario, plan.release
+    precisions, samples = _allowed(levers)
+    tuned = [
+        _tuned_on(plan, table, precision, draws, column)
+        for table in tables
+        for precision in range(len(scenario.precisions))[precisions]
+        for draws in range(SAMPLES.size)[samples]
+        for column in range(len(table.bases))
+    ]
+    servable = [choice for choice in tuned if choice.model.tokens_per_gpu_second.any()]
+    if not servable:
+        _refuse_to_serve(plan)
+    return max(servable, key=lambda choice: reached_flop(scenario, release, choice.model))
+
+
+def _tuned_on(plan: Plan, table: Candidates, precision: int, draws: int, column: int) -> Choice:
+    """A base trained on until data or time end, and for no less than the scenario says."""
+    training, base = plan.scenario.training, table.bases[column]
+    in_time = _most_flop(plan) / float(table.route.flop(base.n_active_parameters, 1.0))
+    left = training.max_epochs * training.unique_tokens - base.n_training_tokens
+    read = max(min(left, in_time), plan.scenario.fine_tuning.min_tokens)
+    row = replace(table.around(precision, draws, column), n_training_tokens=np.array([base.n_training_tokens + read]))
+    flop = float(table.route.flop(base.n_active_parameters, read))
+    model = table.model(row, 0, 0.0)
+    return plan.choice(model, flop, table.route, read, "target out of reach", base=base, quality_met=False)
+
+
+def _refuse_to_serve(plan: Plan) -> NoReturn:
+    kinds = ", ".join(accelerator.name for accelerator in plan.scenario.accelerators)
+    rule = f"must offer a GPU that can serve a model for {plan.release.name} within the time per token"
+    raise Misplaced("market.quote", rule, kinds)
 
 
 def _allowed(levers: Set[Lever]) -> tuple[slice, slice]:

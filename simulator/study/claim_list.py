@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from simulator.study import claims_erdil, claims_hardware, claims_models, claims_openai, claims_prices
+from simulator.study import (
+    claims_costs,
+    claims_enterprise,
+    claims_erdil,
+    claims_hardware,
+    claims_models,
+    claims_openai,
+    claims_portfolio,
+    claims_prices,
+)
 from simulator.study.claims import Claim
 from simulator.study.complaints import nearest
 from simulator.study.sources import packaged_scenarios
@@ -15,6 +24,9 @@ CLAIMS: tuple[Claim, ...] = (
     *claims_models.CLAIMS,
     *claims_hardware.CLAIMS,
     *claims_prices.CLAIMS,
+    *claims_costs.CLAIMS,
+    *claims_enterprise.CLAIMS,
+    *claims_portfolio.CLAIMS,
 )
 
 

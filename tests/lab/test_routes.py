@@ -22,7 +22,7 @@ from simulator.lab.procurement import RentOnDemand
 from simulator.lab.recipe import Erdil, FineTune, Fixed, LeverRecipe, Recipe
 from simulator.lab.routes import MAIN_LEVERS, Lever
 from simulator.laws.fits import BESI
-from simulator.laws.scaling import compute_optimal, loss, tokens_for_loss
+from simulator.laws.scaling import compute_optimal, loss, optimal_loss, tokens_for_loss
 from simulator.study.files import load_scenario
 from simulator.world.models import PublishedModelInputs
 from simulator.world.scenario import (
@@ -122,6 +122,17 @@ def test_a_base_is_trained_on_what_it_lacks() -> None:
     assert choice.route == "fine-tune Llama 2 13B"
     assert choice.training_flop == pytest.approx(6 * 13.016e9 * lacking, rel=1e-3)
     assert reached_flop(KNOWN, KNOWN.releases[0], choice.model) == pytest.approx(TARGET, rel=1e-6)
+
+
+def test_a_base_that_cannot_reach_the_target_is_trained_on_to_the_end_of_data_and_never_from_scratch() -> None:
+    scarce = KNOWN.model_copy(update={"training": KNOWN.training.model_copy(update={"unique_tokens": 1e12})})
+    choice = choose(FineTune(base="Llama 2 7B"), scarce)
+    assert (choice.route, choice.quality_met) == ("fine-tune Llama 2 7B", False)
+    assert choice.limit == "target out of reach"
+    assert choice.training_flop == pytest.approx(6 * 6.738e9 * (16e12 - 2e12), rel=1e-9)
+    # 16 epochs are worth 10.58246 of fresh text (Muennighoff et al. 2023).
+    reached = float(optimal_loss(BESI, np.array([reached_flop(scarce, scarce.releases[0], choice.model)]))[0])
+    assert reached == pytest.approx(float(loss(BESI, 6.738e9, 10.58246e12)), rel=1e-6)
 
 
 def test_a_base_better_than_the_target_takes_the_least_tokens() -> None:
