@@ -98,10 +98,16 @@ def accounted(
 
 
 def illustrative(
-    scenario: str, claim: str, source: str, value: float, simulated: Callable[[], float], unit: str = ""
+    scenario: str,
+    claim: str,
+    source: str,
+    value: float | tuple[float, float],
+    simulated: Callable[[], float],
+    unit: str = "",
 ) -> Claim:
     """A claim without a source; `source` says who makes it, or what speaks against it."""
-    return Claim(scenario, claim, source, value, value, 0.0, unit, Standing.ILLUSTRATIVE, simulated)
+    low, high = value if isinstance(value, tuple) else (value, value)
+    return Claim(scenario, claim, source, low, high, 0.0, unit, Standing.ILLUSTRATIVE, simulated)
 
 
 def unexplained(

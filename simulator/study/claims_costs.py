@@ -10,7 +10,7 @@ from simulator.lab.fixed_plan import FixedPlan
 from simulator.lab.given import Given
 from simulator.lab.lab import Run
 from simulator.lab.recorded import Recorded
-from simulator.study.claims import Claim, published, shown, unexplained
+from simulator.study.claims import Claim, accounted, published, shown, unexplained
 from simulator.study.shipped import lived, paid, policy, release, spent, study, with_recipe
 
 NAME = "frontier_costs"
@@ -112,7 +112,7 @@ _CLUSTERS = (
 
 CLAIMS: tuple[Claim, ...] = (
     *(
-        published(NAME, f"rented: {what}", source, usd, partial(_rented_usd, run, *at), within, "USD")
+        accounted(NAME, f"rented: {what}", source, usd, partial(_rented_usd, run, *at), within, "USD")
         for what, source, usd, run, at, within in _RENTED
     ),
     *(
@@ -127,7 +127,7 @@ CLAIMS: tuple[Claim, ...] = (
         "USD",
     ),
     *(
-        published(NAME, f"bought: {what}", _BOUGHT, usd, partial(_bought_usd, kind, gpus, *how), within, "USD")
+        accounted(NAME, f"bought: {what}", _BOUGHT, usd, partial(_bought_usd, kind, gpus, *how), within, "USD")
         for what, usd, kind, gpus, how, within in _CLUSTERS
     ),
     unexplained(

@@ -8,7 +8,7 @@ from functools import partial
 from simulator.lab.accounts import Use
 from simulator.lab.given import Given
 from simulator.lab.lab import Run
-from simulator.study.claims import EXACT, Claim, Standing, illustrative, published, shown
+from simulator.study.claims import EXACT, Claim, illustrative, published, shown
 from simulator.study.shipped import lived, policy, release, spent, study, with_recipe
 from simulator.study.thresholds import search_range, thresholds
 
@@ -99,16 +99,13 @@ CLAIMS: tuple[Claim, ...] = (
         shown(NAME, f"a million tokens of it, {traffic}", why, partial(_usd_per_million, "own-100b", *at), "USD")
         for traffic, why, at in (("low traffic", _REPLICAS, ()), ("viral traffic", "the same, all busy", _VIRAL))
     ),
-    Claim(
+    illustrative(
         NAME,
         "tuning Llama 2 70B: tens of thousands of dollars",
         "often said, no source found; here all weights, on 1e10 tokens",
-        1e4,
-        1e5,
-        0.0,
-        "USD",
-        Standing.ILLUSTRATIVE,
+        (1e4, 1e5),
         lambda: spent(_run("tune-70b"), Use.TRAINING),
+        "USD",
     ),
     shown(
         NAME,

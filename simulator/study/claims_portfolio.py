@@ -8,7 +8,7 @@ from functools import partial
 from simulator.lab.accounts import Use
 from simulator.lab.lab import Run
 from simulator.lab.portfolio import Portfolio
-from simulator.study.claims import EXACT, Claim, Standing, published, shown
+from simulator.study.claims import EXACT, Claim, illustrative, published, shown
 from simulator.study.shipped import lived, policy, release, spent, study, total, with_recipe
 from simulator.study.thresholds import search_range, thresholds
 
@@ -84,15 +84,11 @@ CLAIMS: tuple[Claim, ...] = (
         partial(_ratio, _TRAINING, "three-175b"),
         0.01,
     ),
-    Claim(
+    illustrative(
         NAME,
         "three 175B cost significantly less than one giant: all they cost / all it costs",
         _NO_SOURCE,
-        0.0,
-        1.0,
-        0.0,
-        "",
-        Standing.ILLUSTRATIVE,
+        (0.0, 1.0),
         partial(_ratio, _BOTH, "three-175b"),
     ),
     shown(NAME, "how good each of the three is", "equivalent FLOP / the giant's, BESI", _quality_of_each),
