@@ -8,7 +8,7 @@ from functools import partial
 from simulator.lab.accounts import Use
 from simulator.lab.lab import Run
 from simulator.lab.portfolio import Portfolio
-from simulator.study.claims import EXACT, Claim, illustrative, published, shown
+from simulator.study.claims import EXACT, Claim, accounted, illustrative, published, shown
 from simulator.study.shipped import lived, policy, release, spent, study, total, with_recipe
 from simulator.study.thresholds import search_range, thresholds
 
@@ -123,7 +123,7 @@ CLAIMS: tuple[Claim, ...] = (
         "tokens",
         is_long=True,
     ),
-    published(NAME, "serving saved by a router, MT-Bench", f"{_ROUTELLM}: 85 %", 85.0, _routed_by_price, 0.005, "%"),
+    accounted(NAME, "serving saved by a router, MT-Bench", f"{_ROUTELLM}: 85 %", 85.0, _routed_by_price, 0.005, "%"),
     *(
         shown(NAME, f"saved by {what}", why, partial(_saved, *pair), "%")
         for what, why, pair in (
