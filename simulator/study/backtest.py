@@ -21,6 +21,7 @@ MOST_LOG_GROWTH = log(1e15)
 """A year, up or down: no fit is carried on beyond it."""
 _LEAST, _MOST = 1e-9, 1e24
 """What a value may be; anything else is a slip of the pen."""
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +59,12 @@ class ScoredPoint:
     @property
     def is_inside_50(self) -> bool:
         """Whether it lies in the middle half of the worlds."""
-        return self.p25 <= self.value <= self.p75
+        return _between(self.p25, self.value, self.p75)
 
     @property
     def is_inside_90(self) -> bool:
         """Whether it lies in the middle 90 % of the worlds."""
-        return self.p05 <= self.value <= self.p95
+        return _between(self.p05, self.value, self.p95)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +193,11 @@ def save_backtest(found: Backtest, folder: Path) -> None:
         writer.writerow(["date", *names[2:7]])
         days = np.datetime64(found.band_first_day) + np.arange(found.band.shape[1])
         writer.writerows([str(day), *row] for day, row in zip(days, found.band.T.tolist(), strict=True))
+
+
+def _between(low: float, value: float, high: float) -> bool:
+    """Also where they are equal but for rounding, as of a price that never moves."""
+    return low * (1.0 - _ROUNDING) <= value <= high * (1.0 + _ROUNDING)
 
 
 def _factor(forecasts: Sequence[float], values: Sequence[float]) -> float:

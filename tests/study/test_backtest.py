@@ -120,6 +120,13 @@ def test_a_price_that_falls_steadily_is_forecast_to_go_on() -> None:
     assert market.quote[0].on_demand_usd_per_gpu_hour == values[-1]
 
 
+def test_a_list_that_never_moves_is_forecast_to_the_cent(tmp_path: Path) -> None:
+    """4.0963 comes back from its logarithm one bit higher, which is not outside."""
+    days = days_from(FIRST, 20, 30)
+    found = of_prices(write(tmp_path / "x.csv", days, [4.0963] * 20, "total_tokens"), days[12])
+    assert found.inside_50 == found.inside_90 == len(found.points) == 7
+
+
 def test_growth_between_reports_by_hand() -> None:
     # Half a year of 1 in the log, then a year and a half of 1: growth 1, off by 0.5 and -0.5.
     days = [FIRST, FIRST + timedelta(days=182.625), FIRST + timedelta(days=730.5)]

@@ -92,3 +92,21 @@ def test_google_cloud_prices_from_2024_on(record: str, column: str, tmp_path: Pa
     ]
     assert all(one.record.held_out_days[-1] == date(2026, 7, 30) for one in found)
     check(record, found, 0.04)
+
+
+def test_cloud_lists_from_2024_on(tmp_path: Path) -> None:
+    """Full Stack Deep Learning's snapshots: every instance with half a year on record before the cut."""
+    history = pd.read_csv(data_file("gpu_fsdl_cloud_price_snapshots.csv")).dropna(subset=["on_demand_usd_per_gpu_hour"])
+    found = []
+    for _, rows in history.groupby(["provider", "gpu_type", "n_gpus", "instance"], dropna=False):
+        own = rows.drop_duplicates("snapshot_date")
+        known = own.loc[own["snapshot_date"] <= str(CUT), "snapshot_date"]
+        if len(known) < 3 or len(known) == len(own):
+            continue
+        if (pd.Timestamp(known.iloc[-1]) - pd.Timestamp(known.iloc[0])).days < 26 * 7:
+            continue
+        own.to_csv(tmp_path / "prices.csv", index=False)
+        column = "on_demand_usd_per_gpu_hour"
+        found.append(backtest_fits.prices(tmp_path / "prices.csv", "snapshot_date", column, {}, CUT, worlds=100))
+    assert (len(found), sum(len(one.points) for one in found)) == (122, 470)
+    check("Full Stack Deep Learning, on-demand lists", found, 0.0)
