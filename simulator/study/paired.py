@@ -109,7 +109,10 @@ def beats(cost: FloatArray) -> FloatArray:
     >>> beats(np.array([[1.0, 1.0], [2.0, 1.0]])).tolist()
     [[0.5, 0.75], [0.25, 0.5]]
     """
-    return np.stack([(1.0 - _signs(own, cost)).mean(axis=1) / 2.0 for own in cost])
+    share = np.empty((len(cost), len(cost)))  # which may be none
+    for number, own in enumerate(cost):
+        share[number] = (1.0 - _signs(own, cost)).mean(axis=1) / 2.0
+    return share
 
 
 def rank_chances(cost: FloatArray) -> FloatArray:
