@@ -167,7 +167,8 @@ def _rule(detail: ErrorDetails, key: KeyPath, model: type[BaseModel]) -> str:
             tables = f" of tables, written [[{dotted(tuple(k for k in key if isinstance(k, str)))}]]"
             return f"must be a list{tables if _models_at(detail['loc'], model) else ''}"
         case "too_short":
-            return f"must have at least {context['min_length']}"
+            least = context["min_length"]
+            return f"must have at least {least} item{'' if least == 1 else 's'}"
         case "value_error":
             return str(context["error"])
     return _RULES.get(kind) or detail["msg"].replace("Input should", "must")

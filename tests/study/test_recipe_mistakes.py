@@ -23,7 +23,7 @@ def complaint(tmp_path: Path, text: str) -> str:
 @pytest.mark.parametrize(
     ("recipe", "said"),
     [
-        ('kind = "portfolio", model = []', "model: must have at least 1 (got [])"),
+        ('kind = "portfolio", model = []', "model: must have at least 1 item (got [])"),
         (
             'kind = "portfolio", model = [{ n_parameters = 1e308, share = 1.0 }]',
             "model.0.n_parameters: must be less than or equal to 1000000000000000 (got 1e+308)",
