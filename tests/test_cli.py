@@ -477,7 +477,7 @@ def test_a_decision_is_explained(labspend: Labspend) -> None:
         (("known_demand", "--date", "soon"), "does not match the format"),
         (
             ("frontier_lab", "--set", "policy=[{name='x', recipe={levers=['distil']}}]"),
-            "distillation: must be described",
+            "levers: need a [distillation] table to use this one",
         ),
     ],
 )

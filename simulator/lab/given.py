@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal
 
 from pydantic import Field
 
-from simulator.lab.candidates import reached_flop
 from simulator.lab.forecast import Forecast
-from simulator.lab.models import served_model
 from simulator.lab.observation import Observation
 from simulator.lab.plan import Choice, Plan
 from simulator.lab.procurement import Procurement
-from simulator.lab.routes import PRETRAIN
-from simulator.laws.precision import PRECISIONS
 from simulator.world.inputs import Inputs
 from simulator.world.models import PublishedModel, model_named
 from simulator.world.names import NotInCatalogue
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Misplaced, PrecisionName, Scenario
-
-_ROUNDING = 1e-9
-"""Part of the target that rounding may take."""
 
 
 class Given(Inputs):
@@ -65,15 +57,5 @@ class Given(Inputs):
         plan = Plan.of(observation, release, forecast, procurement)
         kind = self._kind_of(scenario)
         if kind is not None:
-            usd = float(plan.prices.training_usd_per_gpu_hour[kind])
-            plan = replace(plan, accelerator=kind, training_usd_per_gpu_hour=usd)
-        precision = next(found for found in PRECISIONS if found.name == self.precision)
-        size, tokens = given.n_parameters, given.n_training_tokens
-        model = served_model(scenario, release.name, size, tokens, precision, 1.0, release)
-        if not model.tokens_per_gpu_second.any():
-            rule = f"must offer a GPU that can serve {given.name} within the time per token"
-            raise Misplaced("market.quote", rule, ", ".join(each.name for each in scenario.accelerators))
-        reached = reached_flop(scenario, release, model)
-        is_met = reached >= release.target_flop * (1.0 - _ROUNDING)
-        flop = float(PRETRAIN.flop(size, tokens))
-        return plan.choice(model, flop, PRETRAIN, tokens, "" if is_met else "target out of reach", quality_met=is_met)
+            plan = plan.on(kind)
+        return plan.as_told(given.n_parameters, given.n_training_tokens, self.precision, given.name)

@@ -124,6 +124,13 @@ class ServedModel:
         return 1.0 / self.gpu_seconds_per_token
 
 
+def must_be_served(scenario: Scenario, model: ServedModel, what: str) -> None:
+    """Refuse a model, told as `what`, that no kind of GPU can serve."""
+    if not np.isfinite(model.gpu_seconds_per_token).any():
+        rule = f"must offer a GPU that can serve {what} within the time per token"
+        raise Misplaced("market.quote", rule, ", ".join(each.name for each in scenario.accelerators))
+
+
 @dataclass(frozen=True, slots=True)
 class Member:
     """One model of a portfolio."""
@@ -141,7 +148,8 @@ def together(name: str, members: Sequence[Member]) -> ServedModel:
     All are served on one kind of GPU, the cheapest for them together. Whole replicas are counted in sets, one of each
     member, which rounds up a little more than each on its own.
     """
-    lead = max((member.model for member in members), key=lambda model: model.n_parameters)
+    answering = [member.model for member in members if member.quality > 0.0]
+    lead = max(answering, key=lambda model: model.n_parameters)
     seconds = sum((member.share * member.model.gpu_seconds_per_token for member in members), np.zeros(1))
     replica = sum((member.model.replica_gpus for member in members), np.zeros(1))
     return replace(

@@ -8,19 +8,31 @@ from functools import lru_cache
 
 import numpy as np
 
-from simulator.lab.candidates import Candidates
+from simulator.lab.candidates import Candidates, reached_flop
 from simulator.lab.forecast import Forecast
-from simulator.lab.models import RunSize, ServedModel, fewest_gpus, run_size, work_flop_per_gpu_hour
+from simulator.lab.models import (
+    RunSize,
+    ServedModel,
+    fewest_gpus,
+    must_be_served,
+    run_size,
+    served_model,
+    work_flop_per_gpu_hour,
+)
 from simulator.lab.observation import Observation
 from simulator.lab.procurement import PlanningPrice, Procurement
-from simulator.lab.routes import Route, physical_flop
+from simulator.lab.routes import PRETRAIN, Route, physical_flop
 from simulator.laws.finance import discount_factors
 from simulator.laws.fine_tuning import TrainingMethod
+from simulator.laws.precision import PRECISIONS
 from simulator.laws.scaling import compute_optimal
 from simulator.laws.units import SECONDS_PER_HOUR, BoolArray, FloatArray, Numbers
 from simulator.world.models import PublishedModel
 from simulator.world.roadmap import Release
-from simulator.world.scenario import Misplaced, Scenario
+from simulator.world.scenario import Misplaced, PrecisionName, Scenario
+
+_ROUNDING = 1e-9
+"""Part of the target that rounding may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +124,21 @@ class Plan:
         """The same for a part of the tokens, which may owe less than all do."""
         return replace(self, release=release, discounted_tokens=self.discounted_tokens * share)
 
+    def on(self, accelerator: int) -> Plan:
+        """The same with the run on this kind of GPU.
+
+        Raises
+        ------
+        Misplaced
+            If it is not on sale yet.
+        """
+        usd, name = float(self.prices.training_usd_per_gpu_hour[accelerator]), self.release.name
+        if not np.isfinite(usd):
+            kinds = self.scenario.accelerators
+            rule = f"must offer the {kinds[accelerator].name} when {name} is decided"
+            raise Misplaced("market.quote", rule, ", ".join(kind.name for kind in kinds))
+        return replace(self, accelerator=accelerator, training_usd_per_gpu_hour=usd)
+
     def training_usd(self, training_flop: FloatArray, gpu_hours_per_flop: FloatArray) -> FloatArray:
         """Cost of runs on the chosen kind of GPU; `gpu_hours_per_flop` is by accelerator too [USD]."""
         return training_flop * (self.training_usd_per_gpu_hour * gpu_hours_per_flop[self.accelerator])
@@ -139,6 +166,26 @@ class Plan:
         """Discounted cost of the planned service of one model, on the kind that serves it cheapest [USD]."""
         usd_per_token = np.min(model.gpu_seconds_per_token * self.prices.serving_usd_per_gpu_hour) / SECONDS_PER_HOUR
         return float(usd_per_token) * self.discounted_tokens
+
+    def is_met_by(self, model: ServedModel) -> bool:
+        """Whether a model is good enough for the release."""
+        return reached_flop(self.scenario, self.release, model) >= self.release.target_flop * (1.0 - _ROUNDING)
+
+    def as_told(self, n_parameters: float, n_training_tokens: float, precision: PrecisionName, said: str) -> Choice:
+        """One dense model, `said` in errors, trained from scratch on so many tokens, good enough or not.
+
+        Raises
+        ------
+        Misplaced
+            If no kind of GPU can serve it.
+        """
+        served_in = next(kind for kind in PRECISIONS if kind.name == precision)
+        size, tokens, name = n_parameters, n_training_tokens, self.release.name
+        model = served_model(self.scenario, name, size, tokens, served_in, 1.0, self.release)
+        must_be_served(self.scenario, model, said)
+        met = self.is_met_by(model)
+        limit = "" if met else "target out of reach"
+        return self.choice(model, float(PRETRAIN.flop(size, tokens)), PRETRAIN, tokens, limit, quality_met=met)
 
     def total_usd(
         self,

@@ -6,17 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Annotated, Literal
 
-import numpy as np
 from pydantic import Field, model_validator
 
-from simulator.lab.candidates import reached_flop
 from simulator.lab.forecast import Forecast
-from simulator.lab.models import Member, run_size, served_model, together
+from simulator.lab.models import Member, fewest_gpus, must_be_served, run_size, served_model, together
 from simulator.lab.observation import Observation
 from simulator.lab.plan import Choice, Plan
 from simulator.lab.procurement import Procurement
-from simulator.lab.routes import PRETRAIN
-from simulator.laws.precision import BF16, PRECISIONS
+from simulator.laws.precision import BF16
 from simulator.laws.scaling import optimal_tokens
 from simulator.world.inputs import Inputs, PositiveShare
 from simulator.world.models import PARAMETERS, TOKENS
@@ -62,11 +59,13 @@ def described(scenario: Scenario) -> RoutingInputs:
 
 
 def shared(plan: Plan, parts: Sequence[Choice], members: Sequence[Member], how: str) -> Choice:
-    """What several choices come to together, as one run and one service; the largest says how much memory it takes."""
-    model = together(plan.release.name, members)
-    lead = max(parts, key=lambda part: part.n_held_parameters)
+    """What several choices come to together, as one run and one service; who needs most memory to train sets that.
+
+    Each reads, and pays for, training data of its own.
+    """
+    model, kind = together(plan.release.name, members), plan.scenario.accelerators[plan.accelerator]
+    lead = max(parts, key=lambda part: float(fewest_gpus(plan.scenario, kind, part.n_held_parameters, part.method)))
     flop = sum(part.training_flop for part in parts)
-    kind = plan.scenario.accelerators[plan.accelerator]
     size = run_size(plan.scenario, kind, flop, lead.n_held_parameters, plan.release.train_days, lead.method)
     sizes = " + ".join(f"{part.model.n_parameters / _BILLION:.3g}B" for part in parts)
     ways = dict.fromkeys(part.route for part in parts)
@@ -125,19 +124,11 @@ class Portfolio(Inputs):
         parts, members = [], []
         for each in self.model:
             part = plan.for_part(replace(release, target_flop=release.target_flop * each.quality), each.share)
-            parts.append(_fixed(part, each))
+            tokens = each.n_training_tokens
+            if tokens is None:
+                tokens = float(optimal_tokens(plan.scenario.scaling_fit, each.n_parameters))
+            parts.append(part.as_told(each.n_parameters, tokens, each.precision, f"{each.n_parameters:.3g} parameters"))
             members.append(Member(parts[-1].model, each.share, each.quality))
-        return shared(plan, parts, members, "")
-
-
-def _fixed(plan: Plan, told: PortfolioModel) -> Choice:
-    """One model of the size told, good enough or not."""
-    scenario, size = plan.scenario, told.n_parameters
-    tokens = told.n_training_tokens
-    if tokens is None:
-        tokens = float(optimal_tokens(scenario.scaling_fit, np.float64(size)))
-    precision = next(kind for kind in PRECISIONS if kind.name == told.precision)
-    model = served_model(scenario, plan.release.name, size, tokens, precision, 1.0, plan.release)
-    met = reached_flop(scenario, plan.release, model) >= plan.release.target_flop * (1.0 - _ROUNDING)
-    limit = "" if met else "target out of reach"
-    return plan.choice(model, float(PRETRAIN.flop(size, tokens)), PRETRAIN, tokens, limit, quality_met=met)
+        choice = shared(plan, parts, members, "")
+        must_be_served(plan.scenario, choice.model, "all models of a portfolio")
+        return choice

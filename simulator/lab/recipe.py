@@ -52,6 +52,10 @@ class LeverRecipe(Inputs):
         description="any of overtrain, quantize, test_time, fine_tune, data_mixing, distil, prompting, routing",
     )
 
+    def check(self, scenario: Scenario) -> None:
+        """Refuse a lever that the scenario does not describe."""
+        _described(self.levers, scenario)
+
     def choose(
         self, observation: Observation, release: Release, forecast: Forecast, procurement: Procurement
     ) -> Choice:
@@ -72,6 +76,17 @@ class LeverRecipe(Inputs):
         return cheapest(plan, tables, self.levers)
 
 
+def _described(levers: frozenset[Lever], scenario: Scenario) -> None:
+    for lever, name, table in (
+        (Lever.DATA_MIXING, "data_mixing", scenario.data_mixing),
+        (Lever.DISTIL, "distillation", scenario.distillation),
+        (Lever.PROMPTING, "prompting", scenario.prompting),
+        (Lever.ROUTING, "routing", scenario.routing),
+    ):
+        if lever in levers and table is None:
+            raise Misplaced("recipe.levers", f"need a [{name}] table to use this one", repr(lever.value))
+
+
 def _rank(choice: Choice, release: Release) -> tuple[bool, bool, float]:
     """Quality before time before cost; a run of 0 days is done within its day."""
     is_late = choice.size.days > max(release.train_days, 1) * (1.0 + _ROUNDING)
@@ -86,8 +101,9 @@ class FineTune(Inputs):
     levers: frozenset[Lever] = Field(frozenset(), description="any of quantize, test_time, prompting")
 
     def check(self, scenario: Scenario) -> None:
-        """Refuse a base that the scenario does not know, or that may not be built upon."""
+        """Refuse a base that the scenario does not know or that may not be built upon, and levers not described."""
         self.start_of(scenario)
+        _described(self.levers, scenario)
 
     def start_of(self, scenario: Scenario) -> PublishedModel:
         """The model to start from."""

@@ -9,9 +9,8 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from simulator.lab.candidates import reached_flop
 from simulator.lab.forecast import Forecast
-from simulator.lab.models import RunSize, ServedModel, flop_per_gpu_hour, run_gpu_hours, serving_table
+from simulator.lab.models import RunSize, ServedModel, flop_per_gpu_hour, must_be_served, run_gpu_hours, serving_table
 from simulator.lab.observation import Observation
 from simulator.lab.plan import Choice, Plan
 from simulator.lab.procurement import Procurement
@@ -26,7 +25,6 @@ from simulator.world.roadmap import Release
 from simulator.world.scenario import Misplaced, Scenario
 from simulator.world.training_runs import TrainingRun, run_named
 
-_ROUNDING = 1e-9
 NOT_PUBLISHED = "size not published"
 """Of a run whose model cannot be served: the model before serves on, and quality is that model's."""
 
@@ -64,11 +62,11 @@ class Recorded(Inputs):
     ) -> Choice:
         """The recorded hours, on the GPUs recorded or else as many as finish in time."""
         scenario, run, at = observation.scenario, self.recorded(), self.accelerator(observation.scenario)
-        plan, kind = Plan.of(observation, release, forecast, procurement), scenario.accelerators[at]
+        plan, kind = Plan.of(observation, release, forecast, procurement).on(at), scenario.accelerators[at]
         model, flop = _model(observation, release, run, kind)
+        must_be_served(scenario, model, run.model)
         gpus = run.gpus or ceil(run.gpu_hours / (HOURS_PER_DAY * max(release.train_days, 1)))
         at_our_mfu = run_gpu_hours(scenario, kind, flop, gpus, scenario.training.failures_per_gpu_year)
-        met = reached_flop(scenario, release, model) >= release.target_flop * (1.0 - _ROUNDING)
         read = model.n_training_tokens if run.size_published and run.from_scratch else 0.0
         return Choice(
             model,
@@ -76,14 +74,15 @@ class Recorded(Inputs):
             at,
             RunSize(gpus, run.gpu_hours),
             plan.tokens_by_day,
-            float(plan.prices.training_usd_per_gpu_hour[at]) * run.gpu_hours,
+            plan.training_usd_per_gpu_hour * run.gpu_hours,
             plan.service_usd(model),
-            met,
+            plan.is_met_by(model),
             "" if run.size_published else NOT_PUBLISHED,
             f"recorded {run.model}",
             float(scenario.training.data_usd(read)),
             plan.log_sd_by_day,
             0.0 if run.from_scratch else 1.0,
+            n_total_parameters=_trained(scenario, run).n_parameters if run.size_published else None,
             hours_factor=run.gpu_hours / float(at_our_mfu),
         )
 

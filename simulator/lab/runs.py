@@ -75,7 +75,8 @@ class Runs:
         if kind != choice.accelerator:
             flop = choice.training_flop * choice.hours_factor
             size = run_size(scenario, accelerator, flop, n_parameters, assigned.release.train_days, choice.method)
-        fewest = ceil(float(fewest_gpus(scenario, accelerator, n_parameters, choice.method)))
+        # A run that was really done fitted on its GPUs, whatever the scenario says of sharding.
+        fewest = ceil(min(float(fewest_gpus(scenario, accelerator, n_parameters, choice.method)), size.gpus))
         gpus = shortage.begin(Cluster(size.gpus, fewest, float(free[kind])), waited_days)
         if gpus is None:
             return None

@@ -25,6 +25,7 @@ from simulator.show.style import caption, cheapest, money_caption
 from simulator.show.table import verdict
 from simulator.show.use_plots import FLEET_LABELS, demand, fleet
 from simulator.study.comparison import Comparison, worlds_said
+from simulator.study.rankings import comparable_costs
 
 __all__ = [
     "PICTURES",
@@ -72,6 +73,10 @@ def _policies(comparison: Comparison) -> str:
 
 def _has_several(comparison: Comparison) -> bool:
     return len(comparison.policies) > 1
+
+
+def _has_regret(comparison: Comparison) -> bool:
+    return _has_several(comparison) and bool(comparable_costs(comparison)[0])
 
 
 def _has_releases(comparison: Comparison) -> bool:
@@ -127,7 +132,7 @@ PICTURES: tuple[Picture, ...] = (
             "which of them turned out cheapest, in percent."
         ),
         lambda found: figure_of(regret(found)),
-        _has_several,
+        _has_regret,
     ),
     Picture(
         "spend_by_account",

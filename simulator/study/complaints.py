@@ -106,7 +106,13 @@ def problems(
 ) -> list[Problem]:
     """Every mistake pydantic found in `tables`, which stand at `under`; `also` are keys allowed beside the model's."""
     found: dict[KeyPath, Problem] = {}
-    for detail in error.errors(include_url=False):
+    details = error.errors(include_url=False)
+    for detail in details:
+        place = detail["loc"]
+        if detail["type"] == "too_short" and any(
+            other["loc"][: len(place)] == place for other in details if other["loc"] != place
+        ):
+            continue  # pydantic counts the entries that are right
         problem = _problem(detail, model, tables, under, tuple(also))
         earlier = found.setdefault(problem.key, problem)
         if earlier.rule != problem.rule:  # one value, several kinds it may be of
@@ -160,6 +166,9 @@ def _rule(detail: ErrorDetails, key: KeyPath, model: type[BaseModel]) -> str:
         case "tuple_type" | "list_type":
             tables = f" of tables, written [[{dotted(tuple(k for k in key if isinstance(k, str)))}]]"
             return f"must be a list{tables if _models_at(detail['loc'], model) else ''}"
+        case "too_short":
+            least = context["min_length"]
+            return f"must have at least {least} item{'' if least == 1 else 's'}"
         case "value_error":
             return str(context["error"])
     return _RULES.get(kind) or detail["msg"].replace("Input should", "must")

@@ -13,10 +13,7 @@ import tomlkit
 from pydantic import BaseModel, Field, ValidationError
 
 from simulator.lab.fixed_plan import UnfitPlan
-from simulator.lab.given import Given
 from simulator.lab.policy import Policy, PolicyInputs, default_policies
-from simulator.lab.recipe import FineTune
-from simulator.lab.recorded import Recorded
 from simulator.study.complaints import Problem, ScenarioError, misplaced, models_in, nearest, problems, said
 from simulator.study.equal_service import EqualService
 from simulator.study.filled import fill_records
@@ -243,15 +240,16 @@ def _unfit(policy: Policy, error: UnfitPlan, found: Declared) -> list[Problem]:
 
 
 def _baseless(policies: tuple[Policy, ...], scenario: Scenario, found: Declared) -> list[Problem]:
-    """Recipes of the policies to compare that start from a model, or repeat a run, the scenario does not have."""
+    """Recipes of the policies to compare that need a model, a run or a table which the scenario does not have."""
     wrong = []
     rows = {table["name"]: row for row, table in enumerate(found.tables.get("policy", ()))}
     for policy in policies:
-        if isinstance(policy.recipe, FineTune | Given | Recorded):
-            try:
-                policy.recipe.check(scenario)
-            except Misplaced as error:
-                wrong.append(misplaced(error, ("policy", rows[policy.name]), found.tables))
+        check = getattr(policy.recipe, "check", None)
+        try:
+            if check is not None:
+                check(scenario)
+        except Misplaced as error:
+            wrong.append(misplaced(error, ("policy", rows[policy.name]), found.tables))
     return wrong
 
 

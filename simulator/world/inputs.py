@@ -15,6 +15,8 @@ class Inputs(BaseModel):
 
 Positive = Annotated[float, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]
+Usd = Annotated[float, Field(ge=0, le=1e15)]
+"""An amount of money, up to some ten times what the world produces in a year [USD]."""
 Share = Annotated[float, Field(ge=0, le=1)]
 """A part of a whole, 0 to 1."""
 OpenShare = Annotated[float, Field(ge=0, lt=1)]

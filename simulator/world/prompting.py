@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from simulator.laws.units import Numbers
-from simulator.world.inputs import Inputs, NotNegative, Share
+from simulator.world.inputs import Inputs, Share, Usd
 from simulator.world.segments import Mix
 
 
@@ -19,7 +19,7 @@ class PromptingInputs(Inputs):
         description="prompt tokens the model reads / those users write"
     )
     cached_share: Share = Field(0.0, description="part of the added prompt tokens that is read from the prompt cache")
-    usd_per_release: NotNegative = Field(
+    usd_per_release: Usd = Field(
         0.0, description="writing and testing prompts, paid when the model goes into service [USD]"
     )
 

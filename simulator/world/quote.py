@@ -33,7 +33,7 @@ class Quote(Inputs):
     limit_growth_per_year: Annotated[float, Field(gt=0, le=100)] = Field(
         1.0, description="factor a year on both limits, from the first day it can be had"
     )
-    link_gb_per_second: Positive | None = Field(
+    link_gb_per_second: Annotated[float, Field(ge=1e-3, le=1e9)] | None = Field(
         None, description="network of one GPU, which bounds the MFU of training; default: never the limit [GB/s]"
     )
     source: str = Field(description="where the prices were read, and when")

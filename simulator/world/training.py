@@ -10,7 +10,7 @@ from pydantic import Field
 from simulator.laws.fine_tuning import TrainingMethod, full, lora, qlora
 from simulator.laws.training_speed import ZERO_1, ZERO_2, ZERO_3, ZERO_NONE, ZeroStage
 from simulator.laws.units import TOKENS_PER_MILLION_TOKENS, FloatArray, Numbers
-from simulator.world.inputs import Inputs, NotNegative, Positive, PositiveShare
+from simulator.world.inputs import Inputs, NotNegative, Positive, PositiveShare, Usd
 
 FitName = Literal["HOFF", "HOFFX", "SARD", "HARM", "BESI"]
 _STAGES = {"none": ZERO_NONE, "stage_1": ZERO_1, "stage_2": ZERO_2, "stage_3": ZERO_3}
@@ -27,12 +27,12 @@ class TrainingInputs(Inputs):
     restart_minutes: NotNegative = Field(10.0, description="time lost by one failure besides redone work [minutes]")
     unique_tokens: Positive = Field(40e12, description="tokens of fresh data there are [tokens]")
     max_epochs: Annotated[float, Field(ge=1)] = Field(16.0, description="most times data may be repeated")
-    data_usd_per_million_tokens: NotNegative = Field(0.0, description="price of unique training tokens")
+    data_usd_per_million_tokens: Usd = Field(0.0, description="price of unique training tokens")
     sharding: Literal["none", "stage_1", "stage_2", "stage_3"] = Field(
         "stage_3",
         description="what data-parallel GPUs share out (ZeRO): nothing, optimizer, gradients too, weights too",
     )
-    tokens_per_gpu_step: Positive = Field(
+    tokens_per_gpu_step: Annotated[float, Field(ge=1, le=1e12)] = Field(
         4096.0, description="tokens each GPU reads between exchanges of weights or gradients [tokens]"
     )
 
@@ -60,7 +60,7 @@ class DataMixingInputs(Inputs):
 
     gain: Annotated[float, Field(ge=1)] = Field(description="equivalent FLOP gained, as a factor")
     search_share: NotNegative = Field(0.05, description="FLOP of small runs that search / FLOP of the run itself")
-    usd_per_release: NotNegative = Field(0.0, description="cost of collecting and cleaning, each release [USD]")
+    usd_per_release: Usd = Field(0.0, description="cost of collecting and cleaning, each release [USD]")
 
 
 class DistillationInputs(Inputs):

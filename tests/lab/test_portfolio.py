@@ -16,12 +16,13 @@ from simulator.lab.forecast import Expected, Forecast
 from simulator.lab.lab import simulate
 from simulator.lab.models import Member, requantized, served_model, slowed_by_mix, together
 from simulator.lab.observation import Observation
-from simulator.lab.plan import Choice
+from simulator.lab.plan import Choice, Plan
 from simulator.lab.policy import Policy
-from simulator.lab.portfolio import Portfolio
+from simulator.lab.portfolio import Portfolio, shared
 from simulator.lab.procurement import Procurement, RentOnDemand
 from simulator.lab.recipe import LeverRecipe, Recipe
 from simulator.lab.routes import Lever
+from simulator.laws.fine_tuning import qlora
 from simulator.laws.fits import BESI
 from simulator.laws.precision import BF16, FP8
 from simulator.laws.scaling import compute_optimal
@@ -161,6 +162,30 @@ def test_shares_must_be_a_whole() -> None:
 def test_routing_needs_to_be_described() -> None:
     with pytest.raises(Misplaced, match="routing: must be described"):
         choose(LeverRecipe(levers=ROUTE), KNOWN)
+
+
+def test_models_no_gpu_can_serve_are_refused() -> None:
+    with pytest.raises(Misplaced, match=r"must offer a GPU that can serve 1e\+15 parameters"):
+        choose(portfolio({"n_parameters": 7e9, "share": 0.5}, {"n_parameters": 1e15, "share": 0.5}), FRONTIER)
+
+
+def test_who_needs_most_memory_to_train_sets_the_least_gpus() -> None:
+    """400B in QLoRA holds 0.55 bytes a parameter, 222 GB; 70B from scratch 16, 1,120 GB: 24 GPUs of 80 GB at 60 %."""
+    observation = observed(realize(KNOWN))
+    plan = Plan.of(observation, replace(KNOWN.releases[0], train_days=36_500), Flat(1e9), RentOnDemand())
+    tuned, scratch = (plan.as_told(size, 1e9, "bf16", "a test") for size in (400e9, 70e9))
+    tuned = replace(tuned, method=qlora(0.002))
+    members = [Member(tuned.model, 0.5, 1.0), Member(scratch.model, 0.5, 1.0)]
+    for parts in ((tuned, scratch), (scratch, tuned)):
+        assert shared(plan, parts, members, "").size.gpus == 24
+
+
+def test_a_portfolio_is_described_by_a_model_that_answers() -> None:
+    answers, router = (served_model(KNOWN, "one", size, 1e12, BF16, s) for size, s in ((70e9, 1.0), (75e9, 0.0)))
+    model = together("both", [Member(answers, 1.0, 1.0), Member(router, 1.0, 0.0)])
+    assert (model.n_parameters, model.samples) == (70e9, 1.0)
+    # 2 N for every token, and 2 N of the router for prompts, half of them.
+    assert model.gpu_seconds_per_token == pytest.approx([2 * (70e9 + 75e9 / 2) / (989e12 * 0.375)])
 
 
 # In service ------------------------------------------------------------------------------------------------------

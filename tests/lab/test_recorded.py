@@ -18,7 +18,7 @@ from simulator.lab.recorded import NOT_PUBLISHED, Recorded
 from simulator.study.files import ScenarioError, load_scenario, load_study
 from simulator.study.stages import stage_usd
 from simulator.world.market import Quote
-from simulator.world.scenario import Misplaced, Scenario
+from simulator.world.scenario import Misplaced, Roofline, Scenario
 from simulator.world.world import realize
 
 STARTER = Path(__file__).resolve().parents[2] / "simulator" / "study" / "starter.toml"
@@ -115,6 +115,30 @@ def test_gpus_that_are_not_recorded_are_those_that_finish_in_time() -> None:
 def test_what_is_not_known_is_told(run: str, scenario: Scenario, says: str) -> None:
     with pytest.raises(Misplaced, match=says):
         Recorded(run=run).choose(observed(realize(scenario)), scenario.releases[0], Flat(1e9), RentOnDemand())
+
+
+@pytest.mark.parametrize("run", ["BLOOM", "GPT-4"])
+def test_a_run_that_was_done_needs_no_sharding(run: str) -> None:
+    scenario = lab("A100", 1.5, train_days=150)
+    whole = scenario.model_copy(update={"training": scenario.training.model_copy(update={"sharding": "none"})})
+    (made,) = live(whole, run).releases
+    assert made.choice.size.gpus == {"BLOOM": 384, "GPT-4": 25_000}[run]
+
+
+def test_all_weights_of_a_mixture_of_experts_are_held() -> None:
+    (made,) = live(lab("H100", 2.0), "DeepSeek-V3").releases
+    assert (made.choice.model.n_parameters, made.choice.n_held_parameters) == (37e9, 671e9)
+
+
+def test_a_run_on_gpus_not_yet_on_sale_or_of_a_model_no_gpu_serves_is_refused() -> None:
+    scenario = lab("A100", 1.5, train_days=0)
+    late = Quote(accelerator="A100", on_demand_usd_per_gpu_hour=1.5, available=date(2026, 6, 1), source="a test")
+    market = scenario.market.model_copy(update={"quote": (*KNOWN.market.quote, late)})
+    with pytest.raises(ValueError, match=r"market\.quote: must offer the A100 when the model is decided"):
+        live(scenario.model_copy(update={"market": market}), "BLOOM")
+    slow = scenario.model_copy(update={"serving": Roofline(max_seconds_per_token=1e-4)})
+    with pytest.raises(ValueError, match=r"market\.quote: must offer a GPU that can serve BLOOM"):
+        live(slow, "BLOOM")
 
 
 def test_a_file_with_an_unknown_run_is_refused_with_its_place(tmp_path: Path) -> None:

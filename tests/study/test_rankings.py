@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import date
 from itertools import permutations
 from pathlib import Path
@@ -12,6 +13,7 @@ import pandas as pd
 import pytest
 from small_study import BUY, CAPPED, OVERTRAIN, RENT, RESERVE, growing_lab, with_costs
 
+from simulator.lab.portfolio import Portfolio, PortfolioModel
 from simulator.study.comparison import Comparison
 from simulator.study.experiment import compare, live_replication
 from simulator.study.paired import beats, chances, rank_chances
@@ -19,6 +21,7 @@ from simulator.study.rankings import break_even_rows, rank_rows, rankings, regre
 from simulator.study.store import save
 from simulator.study.summary import break_even_day
 
+SMALL = (PortfolioModel(n_parameters=1e9, share=1.0),)
 COSTS = {"rent": [10.0, 10.0, 10.0], "overtrain": [8.0, 10.0, 12.0], "reserve": [9.0, 12.0, 9.0]}
 
 
@@ -42,6 +45,16 @@ def test_places_and_pairs_by_hand(comparison: Comparison) -> None:
     regret = tables["regret.csv"].set_index("policy")
     assert regret.loc["rent"].tolist() == pytest.approx([1.0, 1.0, 1.9, 2.0])  # 2, 0 and 1
     assert regret.loc["overtrain", "regret_usd"] == pytest.approx(1.0)
+
+
+def test_where_no_policy_is_good_enough_nothing_is_ranked() -> None:
+    lab = growing_lab(200)
+    above = lab.roadmap.model_copy(update={"target_flop": 1e3 * lab.roadmap.target_flop})
+    short = tuple(replace(policy, recipe=Portfolio(model=SMALL)) for policy in (RENT, RESERVE))
+    small = compare(lab.model_copy(update={"roadmap": above}), short, replications=2)
+    assert all(small.not_comparable(number) for number in range(2))
+    tables = dict(rankings(small))
+    assert [len(tables[name]) for name in ("ranks.csv", "beats.csv", "regret.csv", "break_evens.csv")] == [0, 0, 0, 1]
 
 
 def test_places_by_brute_force() -> None:
