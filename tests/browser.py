@@ -19,6 +19,8 @@ import pytest
 from conftest import environment
 
 HOST = "127.0.0.1"
+_KEY_SECONDS = 3.0
+"""After which a key counts as lost."""
 PATIENCE_SECONDS = 120.0
 """A machine that others use at the same time is slow; nothing waits longer than it needs to."""
 _Found = TypeVar("_Found")
@@ -156,7 +158,29 @@ class OpenPage:
         return until(f"a slider {name}", look)
 
     def move(self, name: str, steps: int) -> None:
-        """Move a slider to the right, as with the keyboard."""
+        """Move a slider to the right, as with the keyboard; a key that a page drawn anew has lost is pressed again."""
         from selenium.webdriver.common.keys import Keys
 
-        self.knob(name).send_keys(Keys.ARROW_RIGHT * steps)
+        for _ in range(steps):
+            before = self.place(name)
+
+            def moved(before: str = before) -> bool:
+                self.knob(name).send_keys(Keys.ARROW_RIGHT)
+                end = time.monotonic() + _KEY_SECONDS
+                while time.monotonic() < end:
+                    if self.place(name) != before:
+                        return True
+                    time.sleep(0.05)
+                return False
+
+            until(f"{name} to move", moved)
+
+    def place(self, name: str) -> str:
+        """Where a slider stands."""
+
+        def look() -> str:
+            knob = self.knob(name)
+            told = (knob.get_attribute(name) for name in ("aria-valuetext", "aria-valuenow", "value"))
+            return next((str(each) for each in told if each), "")
+
+        return until(f"the place of {name}", look)
