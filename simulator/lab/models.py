@@ -127,8 +127,13 @@ class ServedModel:
 def must_be_served(scenario: Scenario, model: ServedModel, what: str) -> None:
     """Refuse a model, told as `what`, that no kind of GPU can serve."""
     if not np.isfinite(model.gpu_seconds_per_token).any():
-        rule = f"must offer a GPU that can serve {what} within the time per token"
-        raise Misplaced("market.quote", rule, ", ".join(each.name for each in scenario.accelerators))
+        raise unservable(scenario, what)
+
+
+def unservable(scenario: Scenario, what: str) -> Misplaced:
+    """That no kind of GPU on offer can serve `what`."""
+    rule = f"must offer a GPU that can serve {what} within the time per token"
+    return Misplaced("market.quote", rule, ", ".join(each.name for each in scenario.accelerators))
 
 
 @dataclass(frozen=True, slots=True)

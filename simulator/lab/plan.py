@@ -68,6 +68,11 @@ class Choice:
     """GPU-hours of its run / those that its FLOP take at the scenario's MFU: of a run whose hours are known."""
 
     @property
+    def flop_at_our_mfu(self) -> float:
+        """FLOP that take the run's GPU-hours at the scenario's MFU: its own, but of a run whose hours are known."""
+        return self.training_flop * self.hours_factor
+
+    @property
     def n_held_parameters(self) -> float:
         """Weights that training holds."""
         return self.model.n_parameters if self.n_total_parameters is None else self.n_total_parameters

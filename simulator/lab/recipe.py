@@ -13,7 +13,7 @@ from typing import Annotated, Literal, Protocol
 import numpy as np
 from pydantic import Field
 
-from simulator.lab.candidates import candidates, fine_tuned, tokens_needed
+from simulator.lab.candidates import Candidates, candidates, fine_tuned, tokens_needed
 from simulator.lab.forecast import Forecast
 from simulator.lab.models import served_model
 from simulator.lab.observation import Observation
@@ -71,9 +71,16 @@ class LeverRecipe(Inputs):
         scenario, release = plan.scenario, plan.release
         tables = [candidates(scenario, release, route) for route in routes(scenario, release, self.levers)]
         if Lever.FINE_TUNE in self.levers:
-            bases = [fine_tuned(scenario, release, route) for route in tuning_routes(scenario, self.levers)]
-            tables += [table for table in bases if table is not None]
+            tables += _tuned(scenario, release, self.levers)
         return cheapest(plan, tables, self.levers)
+
+
+def _tuned(
+    scenario: Scenario, release: Release, levers: frozenset[Lever], names: tuple[str, ...] = ()
+) -> list[Candidates]:
+    """The bases of these names, or all that are out, by every way to train them on; none where none is out."""
+    found = (fine_tuned(scenario, release, route, names) for route in tuning_routes(scenario, levers))
+    return [table for table in found if table is not None]
 
 
 def _described(levers: frozenset[Lever], scenario: Scenario) -> None:
@@ -120,9 +127,7 @@ class FineTune(Inputs):
     ) -> Choice:
         """The tokens that the base still lacks for the target."""
         base = self.start_of(observation.scenario)
-        scenario = observation.scenario
-        found = [fine_tuned(scenario, release, r, (base.name,)) for r in tuning_routes(scenario, self.levers)]
-        tables = [table for table in found if table is not None]
+        tables = _tuned(observation.scenario, release, self.levers, (base.name,))
         if not tables:
             rule = f"must be out when {release.name} is decided"
             raise Misplaced("recipe.base", rule, f"{base.name}, {base.release}")

@@ -73,8 +73,8 @@ class Runs:
         accelerator, n_parameters = scenario.accelerators[kind], choice.n_held_parameters
         size = choice.size
         if kind != choice.accelerator:
-            flop = choice.training_flop * choice.hours_factor
-            size = run_size(scenario, accelerator, flop, n_parameters, assigned.release.train_days, choice.method)
+            flop, days = choice.flop_at_our_mfu, assigned.release.train_days
+            size = run_size(scenario, accelerator, flop, n_parameters, days, choice.method)
         # A run that was really done fitted on its GPUs, whatever the scenario says of sharding.
         fewest = ceil(min(float(fewest_gpus(scenario, accelerator, n_parameters, choice.method)), size.gpus))
         gpus = shortage.begin(Cluster(size.gpus, fewest, float(free[kind])), waited_days)
@@ -82,8 +82,8 @@ class Runs:
             return None
         if gpus != size.gpus:
             failures = scenario.training.failures_per_gpu_year
-            flop = choice.training_flop * choice.hours_factor
-            size = RunSize(gpus, float(run_gpu_hours(scenario, accelerator, flop, gpus, failures)))
+            hours = run_gpu_hours(scenario, accelerator, choice.flop_at_our_mfu, gpus, failures)
+            size = RunSize(gpus, float(hours))
         return assigned._replace(choice=replace(choice, accelerator=kind, size=size))
 
     def begin(self, assigned: Assignment, day: int) -> TrainingRun:
@@ -110,8 +110,8 @@ class Runs:
         """The run as the world's luck with failures lets it go, on the GPUs it begins with."""
         release, choice = assigned.release, assigned.choice
         kind, gpus = self._scenario.accelerators[choice.accelerator], float(choice.size.gpus)
-        flop = choice.training_flop * choice.hours_factor
-        hours = run_gpu_hours(self._scenario, kind, flop, gpus, self._world.failures_per_gpu_year)
+        failures = self._world.failures_per_gpu_year
+        hours = run_gpu_hours(self._scenario, kind, choice.flop_at_our_mfu, gpus, failures)
         # Binary fractions of a day, so that GPUs taken and given back add up to exactly nothing.
         days = round(float(hours) / HOURS_PER_DAY / gpus * _FRACTIONS) / _FRACTIONS
         ready = day + (ceil(days - _LAST_BIT) if release.train_days else 0)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import replace
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 import numpy as np
 
 from simulator.lab.candidates import SAMPLES, Candidates, Row, candidates, reached_flop
-from simulator.lab.models import clusters, flop_per_gpu_hour, served_model
+from simulator.lab.models import clusters, flop_per_gpu_hour, served_model, unservable
 from simulator.lab.plan import Choice, Plan
 from simulator.lab.routes import PRETRAIN, Lever
 from simulator.laws.precision import Precision
 from simulator.laws.units import HOURS_PER_DAY, TRAINING_FLOP_PER_PARAMETER_TOKEN, FloatArray, IntArray, Numbers
-from simulator.world.scenario import Misplaced
 
 _PARABOLA, _EDGE = 3e-3, 0.03
 """How much cheaper than on the coarse table a place may turn out: between columns, and beside what is out of reach."""
@@ -82,7 +81,7 @@ def best_attainable(plan: Plan, precisions: Sequence[Precision], samples: FloatA
     ]
     servable = [model for model in models if model.tokens_per_gpu_second.any()]
     if not servable:
-        _refuse_to_serve(plan)
+        raise unservable(scenario, f"a model for {release.name}")
     best = max(servable, key=lambda model: reached_flop(scenario, release, model))
     flop = float(PRETRAIN.flop(best.n_parameters, best.n_training_tokens))
     return plan.choice(best, flop, PRETRAIN, best.n_training_tokens, "target out of reach", quality_met=False)
@@ -101,7 +100,7 @@ def _best_tuned(plan: Plan, tables: Sequence[Candidates], levers: Set[Lever]) ->
     ]
     servable = [choice for choice in tuned if choice.model.tokens_per_gpu_second.any()]
     if not servable:
-        _refuse_to_serve(plan)
+        raise unservable(scenario, f"a model for {release.name}")
     return max(servable, key=lambda choice: reached_flop(scenario, release, choice.model))
 
 
@@ -115,12 +114,6 @@ def _tuned_on(plan: Plan, table: Candidates, precision: int, draws: int, column:
     flop = float(table.route.flop(base.n_active_parameters, read))
     model = table.model(row, 0, 0.0)
     return plan.choice(model, flop, table.route, read, "target out of reach", base=base, quality_met=False)
-
-
-def _refuse_to_serve(plan: Plan) -> NoReturn:
-    kinds = ", ".join(accelerator.name for accelerator in plan.scenario.accelerators)
-    rule = f"must offer a GPU that can serve a model for {plan.release.name} within the time per token"
-    raise Misplaced("market.quote", rule, kinds)
 
 
 def _allowed(levers: Set[Lever]) -> tuple[slice, slice]:

@@ -17,7 +17,6 @@ WORLDS = 1000
 _MOST_DRAWN = 4_000_000
 """Simulated days held in memory at once; a span of many years gets fewer worlds."""
 _LEAST_WORLDS = 100
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def worlds_for(n_days: int, worlds: int) -> int:

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from simulator.laws.units import FloatArray
-from simulator.study.alone import QUANTILES
 from simulator.study.csv_rows import TraceError
+from simulator.study.daily import QUANTILES
 from simulator.world.scenario import MOST_DAYS
 
 POINTS, BAND = "backtest.csv", "band.csv"

@@ -9,8 +9,7 @@ from simulator.lab.accounts import Use
 from simulator.lab.given import Given
 from simulator.lab.lab import Run
 from simulator.study.claims import EXACT, Claim, illustrative, published, shown
-from simulator.study.shipped import lived, policy, release, spent, study, with_recipe
-from simulator.study.thresholds import search_range, thresholds
+from simulator.study.shipped import break_even, declared_run, lived, release, spent, with_recipe
 
 NAME = "enterprise_assistant"
 _VIRAL = ("demand.tokens_per_day=2e10",)
@@ -23,7 +22,7 @@ _REPLICAS = "whole replicas, one spare, rented all day"
 
 
 def _run(name: str, *overrides: str) -> Run:
-    return lived(NAME, policy(NAME, name), *overrides)
+    return declared_run(NAME, name, *overrides)
 
 
 def _trained(model: str, *overrides: str) -> Run:
@@ -70,15 +69,6 @@ def _usd_a_wrong_answer(*overrides: str) -> float:
     dearer = [spent(_trained(model, *overrides), use) for model in ("60B", "6B") for use in (Use.SERVING, Use.TRAINING)]
     requests = float(_trained("6B", *overrides).used.served_tokens.sum()) / _TOKENS_A_REQUEST
     return (sum(dearer[:2]) - sum(dearer[2:])) / (0.01 * requests)
-
-
-def _prompts_pay_up_to() -> float:
-    """Tokens a day above which longer prompts cost more than the tuning they replace, by bisection."""
-    found = study(NAME)
-    pair = tuple(policy(NAME, name) for name in ("tune-7b", "prompt-7b"))
-    searched = search_range(found.scenario, "demand.tokens_per_day", 1e7, 1e10)
-    answer = thresholds(found.scenario, pair, searched, replications=1, seed=found.seed, tolerance=0.01)
-    return answer.thresholds[0].value
 
 
 def _tuned(claim: str, why: str, simulated: Sequence[str]) -> Claim:
@@ -197,7 +187,7 @@ CLAIMS: tuple[Claim, ...] = (
         NAME,
         "tokens a day up to which longer prompts beat tuning a 7B",
         "by bisection; gain and length of prompts are assumptions",
-        _prompts_pay_up_to,
+        partial(break_even, NAME, ("tune-7b", "prompt-7b"), "demand.tokens_per_day", 1e7, 1e10, 0.01),
         "tokens",
         is_long=True,
     ),

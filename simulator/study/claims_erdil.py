@@ -14,7 +14,7 @@ from simulator.lab.lab import Run
 from simulator.lab.recipe import Erdil, LeverRecipe, Recipe
 from simulator.lab.routes import Lever
 from simulator.study.claims import Claim, published, shown
-from simulator.study.shipped import lived, policy, spent, study, training_share, with_recipe
+from simulator.study.shipped import declared_run, lived, spent, study, training_share, with_recipe
 
 NAME = "erdil_2024"
 _ESSAY = "Erdil 2024 (Epoch)"
@@ -29,7 +29,7 @@ _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 
 
 def _plain(*overrides: str) -> Run:
-    return lived(NAME, policy(NAME, "chinchilla"), *overrides)
+    return declared_run(NAME, "chinchilla", *overrides)
 
 
 def _run(recipe: Recipe, *overrides: str) -> Run:

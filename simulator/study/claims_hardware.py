@@ -12,7 +12,7 @@ from simulator.laws.precision import INT4, INT8, PRECISIONS, weight_bytes
 from simulator.laws.training_speed import ZERO_1, ZERO_2, ZERO_3, ZERO_NONE, ZeroStage, least_gpus, zero_bytes_per_gpu
 from simulator.laws.units import GIGA
 from simulator.study.claims import EXACT, Claim, accounted, published, shown, unexplained
-from simulator.study.shipped import lived, paid, policy, release, spent, study, total, with_recipe
+from simulator.study.shipped import declared_run, lived, paid, release, saved_percent, spent, study, with_recipe
 from simulator.world.models import model_named
 
 QUANTIZATION, SHARDING = "quantization", "sharding"
@@ -62,12 +62,6 @@ def _replica(n_parameters: float, precision: str) -> float:
 
 def _halved(n_parameters: float) -> float:
     return _replica(n_parameters, "int8") / _replica(n_parameters, "bf16")
-
-
-def _cheaper(name: str, baseline: str) -> float:
-    """Part of the baseline's cost that is saved at equal quality [%]."""
-    one, other = (total(lived(QUANTIZATION, policy(QUANTIZATION, each))) for each in (name, baseline))
-    return 100.0 * (1.0 - one / other)
 
 
 _QUANTIZATION_CLAIMS = (
@@ -147,17 +141,21 @@ _QUANTIZATION_CLAIMS = (
         QUANTIZATION,
         "saved by fp8, the same model",
         "memory, cache and FLOP",
-        partial(_cheaper, "70b-fp8", "70b-bf16"),
+        partial(saved_percent, QUANTIZATION, "70b-fp8", "70b-bf16"),
         "%",
     ),
     shown(
-        QUANTIZATION, "saved by int4, the same model", "weights alone", partial(_cheaper, "70b-int4", "70b-bf16"), "%"
+        QUANTIZATION,
+        "saved by int4, the same model",
+        "weights alone",
+        partial(saved_percent, QUANTIZATION, "70b-int4", "70b-bf16"),
+        "%",
     ),
     shown(
         QUANTIZATION,
         "saved by choosing the format, at equal quality",
         "beside training longer",
-        partial(_cheaper, "overtrain-quantize", "overtrain"),
+        partial(saved_percent, QUANTIZATION, "overtrain-quantize", "overtrain"),
         "%",
     ),
 )
@@ -174,7 +172,7 @@ def _fewest(kind: str) -> float:
 
 
 def _sharded(name: str) -> Run:
-    return lived(SHARDING, policy(SHARDING, name))
+    return declared_run(SHARDING, name)
 
 
 def _run_gpus(name: str) -> float:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from simulator.lab.accounts import Use
-from simulator.lab.lab import Run
 from simulator.study.claims import EXACT, Claim, illustrative, published, shown
-from simulator.study.shipped import lived, policy, reached_loss, release, spent, study, total
-from simulator.study.thresholds import search_range, thresholds
+from simulator.study.shipped import break_even, declared_run, reached_loss, release, saved_percent, spent
 
 GOPHER, KNOWN, MIXING = "gopher_or_chinchilla", "known_demand", "data_mixing"
 _SIX = "6 N D from the papers' N and D"
@@ -19,30 +17,21 @@ _LIFETIME = "least 6ND + 2NT at equal loss, Besiroglu's coefficients"
 _NO_SOURCE = "attributed to Amazon; no source found"
 
 
-def _run(scenario: str, name: str, *overrides: str) -> Run:
-    return lived(scenario, policy(scenario, name), *overrides)
-
-
 def _training_flop(name: str) -> float:
-    return release(_run(GOPHER, name)).choice.training_flop
+    return release(declared_run(GOPHER, name)).choice.training_flop
 
 
 def _loss(name: str, *overrides: str) -> float:
-    return reached_loss(_run(GOPHER, name, *overrides))
+    return reached_loss(declared_run(GOPHER, name, *overrides))
 
 
 def _ratio(use: Use, scenario: str, one: str, other: str, *overrides: str) -> float:
     """Money of one policy / of another on one use."""
-    return spent(_run(scenario, one, *overrides), use) / spent(_run(scenario, other, *overrides), use)
-
-
-def _saved(scenario: str, name: str, baseline: str, *overrides: str) -> float:
-    """Part of the baseline's cost that is saved [%]."""
-    return 100.0 * (1.0 - total(_run(scenario, name, *overrides)) / total(_run(scenario, baseline, *overrides)))
+    return spent(declared_run(scenario, one, *overrides), use) / spent(declared_run(scenario, other, *overrides), use)
 
 
 def _size(name: str, *overrides: str) -> float:
-    return release(_run(KNOWN, name, *overrides)).choice.model.n_parameters
+    return release(declared_run(KNOWN, name, *overrides)).choice.model.n_parameters
 
 
 def _users(tokens: float) -> str:
@@ -118,7 +107,7 @@ _KNOWN_CLAIMS = (
         "the same: compute saved",
         f"{_SARDANA}, figure 1: 17 %",
         17.0,
-        partial(_saved, KNOWN, "overtrain", "chinchilla", *_SARD),
+        partial(saved_percent, KNOWN, "overtrain", "chinchilla", *_SARD),
         0.03,
         "%",
     ),
@@ -139,20 +128,10 @@ _KNOWN_CLAIMS = (
         )
         for what, value, ask, named, unit in (
             ("parameters to train", size, _size, ("overtrain",), "parameters"),
-            ("cost saved", saving, _saved, (KNOWN, "overtrain", "chinchilla"), "%"),
+            ("cost saved", saving, saved_percent, (KNOWN, "overtrain", "chinchilla"), "%"),
         )
     ),
 )
-
-
-def _break_even_usd() -> float:
-    """What the search for a mix may cost before it no longer pays, found by bisection."""
-    found = study(MIXING)
-    pair = tuple(policy(MIXING, name) for name in ("chinchilla", "mixed"))
-    searched = search_range(found.scenario, "data_mixing.usd_per_release", 1e5, 1e7)
-    return (
-        thresholds(found.scenario, pair, searched, replications=1, seed=found.seed, tolerance=0.001).thresholds[0].value
-    )
 
 
 def _training_saved(*overrides: str) -> float:
@@ -173,11 +152,15 @@ _MIXING_CLAIMS = (
         MIXING,
         "the whole bill, if the claim held",
         "the model is smaller too, and cheaper to serve",
-        partial(_saved, MIXING, "mixed", "chinchilla"),
+        partial(saved_percent, MIXING, "mixed", "chinchilla"),
         "% saved",
     ),
     shown(
-        MIXING, "what a release may cost to break even", "by bisection (labspend thresholds)", _break_even_usd, "USD"
+        MIXING,
+        "what a release may cost to break even",
+        "by bisection (labspend thresholds)",
+        partial(break_even, MIXING, ("chinchilla", "mixed"), "data_mixing.usd_per_release", 1e5, 1e7),
+        "USD",
     ),
 )
 

@@ -8,7 +8,7 @@ from simulator.lab.accounts import Use
 from simulator.lab.given import Given
 from simulator.lab.lab import Run
 from simulator.study.claims import Claim, accounted, unexplained
-from simulator.study.shipped import lived, policy, spent, training_share, with_recipe
+from simulator.study.shipped import declared_run, lived, spent, training_share, with_recipe
 
 NAME = "openai_2024"
 _EPOCH = "Epoch AI, 10 Oct 2025"
@@ -18,7 +18,7 @@ _ROOFLINE = 'serving={ law = "roofline" }'
 
 
 def _account() -> Run:
-    return lived(NAME, policy(NAME, "as-reported"))
+    return declared_run(NAME, "as-reported")
 
 
 def _spent(use: Use) -> float:

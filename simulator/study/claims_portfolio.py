@@ -9,8 +9,7 @@ from simulator.lab.accounts import Use
 from simulator.lab.lab import Run
 from simulator.lab.portfolio import Portfolio
 from simulator.study.claims import EXACT, Claim, accounted, illustrative, published, shown
-from simulator.study.shipped import lived, policy, release, spent, study, total, with_recipe
-from simulator.study.thresholds import search_range, thresholds
+from simulator.study.shipped import break_even, declared_run, lived, release, saved_percent, spent, with_recipe
 
 NAME = "portfolio"
 _TABLE_3 = "Hoffmann et al. 2022 (arXiv 2203.15556), table 3"
@@ -23,7 +22,7 @@ _GIANT, _LARGE = {"n_parameters": 520e9, "n_training_tokens": 11.0e12}, {"n_para
 
 
 def _run(name: str, *overrides: str) -> Run:
-    return lived(NAME, policy(NAME, name), *overrides)
+    return declared_run(NAME, name, *overrides)
 
 
 def _set(*models: dict[str, float]) -> Run:
@@ -42,11 +41,6 @@ def _ratio(uses: Sequence[Use], name: str, *overrides: str) -> float:
     return one / giant
 
 
-def _saved(name: str, baseline: str, *overrides: str) -> float:
-    """Part of the baseline's whole cost that is saved [%]."""
-    return 100.0 * (1.0 - total(_run(name, *overrides)) / total(_run(baseline, *overrides)))
-
-
 def _quality_of_each() -> float:
     """Equivalent FLOP of one of the three / of the giant, were it asked what the giant is asked."""
     alone = release(_set(_LARGE | {"n_training_tokens": 3.7e12, "share": 1.0})).reached_flop
@@ -58,15 +52,6 @@ def _routed_by_price() -> float:
     small = {"n_parameters": 520e9 * 0.24 / 24.7, "share": 0.86, "quality": 1e-3}
     run = _set(_GIANT | {"share": 0.14}, small)
     return 100.0 * (1.0 - spent(run, Use.SERVING) / spent(_run("one-giant"), Use.SERVING))
-
-
-def _even_traffic() -> float:
-    """Tokens a day from which a second, smaller model pays for its training, by bisection."""
-    found = study(NAME)
-    pair = tuple(policy(NAME, name) for name in ("one-giant", "giant-and-175b"))
-    searched = search_range(found.scenario, "demand.tokens_per_day", 1e9, 1e11)
-    answer = thresholds(found.scenario, pair, searched, replications=1, seed=found.seed, tolerance=0.001)
-    return answer.thresholds[0].value
 
 
 _TRAINING, _SERVING, _BOTH = (Use.TRAINING,), (Use.SERVING,), (Use.TRAINING, Use.SERVING)
@@ -96,7 +81,7 @@ CLAIMS: tuple[Claim, ...] = (
         NAME,
         "saved by one 175B for all against three",
         "no user is worse off: all get a 175B either way",
-        partial(_saved, "one-175b", "three-175b"),
+        partial(saved_percent, NAME, "one-175b", "three-175b"),
         "%",
     ),
     published(
@@ -118,14 +103,14 @@ CLAIMS: tuple[Claim, ...] = (
         "tokens a day from which the 175B beside the giant pays",
         "training / FLOP saved in a year",
         _EVEN,
-        _even_traffic,
+        partial(break_even, NAME, ("one-giant", "giant-and-175b"), "demand.tokens_per_day", 1e9, 1e11),
         0.002,
         "tokens",
         is_long=True,
     ),
     accounted(NAME, "serving saved by a router, MT-Bench", f"{_ROUTELLM}: 85 %", 85.0, _routed_by_price, 0.005, "%"),
     *(
-        shown(NAME, f"saved by {what}", why, partial(_saved, *pair), "%")
+        shown(NAME, f"saved by {what}", why, partial(saved_percent, NAME, *pair), "%")
         for what, why, pair in (
             ("routing, against one giant", _ASSUMED, ("routed", "one-giant")),
             ("training longer, against one giant", "a smaller model of equal loss, BESI", ("overtrain", "one-giant")),

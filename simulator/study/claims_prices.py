@@ -9,7 +9,7 @@ from simulator.lab.accounts import Account
 from simulator.lab.given import Given
 from simulator.lab.orders import Purchase
 from simulator.study.claims import Claim, accounted, shown
-from simulator.study.shipped import lived, paid, policy, study, total, with_recipe
+from simulator.study.shipped import declared_run, lived, paid, saved_percent, study, with_recipe
 from simulator.study.tenure_costs import OWNED, tenure_rows
 
 NAME = "cloud_prices"
@@ -50,18 +50,13 @@ def _owned_hour_usd(*overrides: str) -> float:
 
 def _all_in_usd() -> float:
     """What a GPU cost with its part of server and network."""
-    run = lived(NAME, policy(NAME, "buy"))
+    run = declared_run(NAME, "buy")
     gpus = sum(signed.gpus for _, signed in run.signed if isinstance(signed, Purchase))
     return paid(run, Account.PURCHASE) / gpus
 
 
-def _bought_saves(*overrides: str) -> float:
-    """Part of the bill of renting that buying saves over five years [%]."""
-    bought, rented = (total(lived(NAME, policy(NAME, name), *overrides)) for name in ("buy", "rent"))
-    return 100.0 * (1.0 - bought / rented)
-
-
 _UPPER = "market.quote.1.purchase_usd_per_gpu=40000"
+_SAVED = partial(saved_percent, NAME, "buy", "rent")
 CLAIMS: tuple[Claim, ...] = (
     accounted(
         NAME,
@@ -132,6 +127,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     shown(NAME, "an hour of an H100 bought for 25,000", "five years, last sale counted in", _owned_hour_usd, "USD"),
     shown(NAME, "an hour of an H100 bought for 40,000", "the same", partial(_owned_hour_usd, _UPPER), "USD"),
-    shown(NAME, "saved by buying at 25,000, five years", "against renting by the hour", _bought_saves, "%"),
-    shown(NAME, "saved by buying at 40,000, five years", "the same", partial(_bought_saves, _UPPER), "%"),
+    shown(NAME, "saved by buying at 25,000, five years", "against renting by the hour", _SAVED, "%"),
+    shown(NAME, "saved by buying at 40,000, five years", "the same", partial(_SAVED, _UPPER), "%"),
 )

@@ -14,6 +14,7 @@ from simulator.lab.recipe import Recipe
 from simulator.lab.runs import ReleaseRecord
 from simulator.laws.scaling import optimal_loss
 from simulator.study.files import Study, load_study
+from simulator.study.thresholds import search_range, thresholds
 
 
 @lru_cache(maxsize=256)
@@ -37,6 +38,28 @@ def lived(scenario: str, chosen: Policy, *overrides: str) -> Run:
     """The first world of a shipped scenario under one policy."""
     found = study(scenario, *overrides)
     return simulate(found.scenario, chosen, found.seed)
+
+
+def declared_run(scenario: str, name: str, *overrides: str) -> Run:
+    """The first world under a policy that the scenario declares."""
+    return lived(scenario, policy(scenario, name), *overrides)
+
+
+def saved_percent(scenario: str, name: str, baseline: str, *overrides: str) -> float:
+    """Part of the baseline's cost that a policy saves [%]."""
+    one, other = (total(declared_run(scenario, each, *overrides)) for each in (name, baseline))
+    return 100.0 * (1.0 - one / other)
+
+
+def break_even(
+    scenario: str, names: tuple[str, str], field: str, low: float, high: float, tolerance: float = 0.001
+) -> float:
+    """Where along a field of the scenario the cheaper of two policies becomes the other, by bisection."""
+    found = study(scenario)
+    pair = tuple(policy(scenario, name) for name in names)
+    searched = search_range(found.scenario, field, low, high)
+    answer = thresholds(found.scenario, pair, searched, replications=1, seed=found.seed, tolerance=tolerance)
+    return answer.thresholds[0].value
 
 
 def spent(run: Run, use: Use) -> float:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator.laws.units import FloatArray
-from simulator.study.alone import QUANTILES, WORLDS, demand_paths, worlds_for
+from simulator.study.alone import WORLDS, demand_paths, worlds_for
 from simulator.study.calibrate import Calibration, DailyFit
+from simulator.study.daily import QUANTILES
 from simulator.study.demand_block import fitted_demand
 
 
