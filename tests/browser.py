@@ -135,6 +135,18 @@ class OpenPage:
         """The text of the first; nothing if there is none."""
         return next((str(found.text) for found in self.all(css)), "")
 
+    def download(self, file: Path, at: int) -> None:
+        """Press the button at this place until there is the file: a page drawn anew may fold them away, or move one."""
+
+        def pressed() -> bool:
+            if not self.all("[data-testid=stExpander] details[open]"):
+                self.all("[data-testid=stExpander] summary")[0].click()
+            self.all("[data-testid=stDownloadButton] button")[at].click()
+            return True
+
+        until(f"the button of {file.name} to be pressed", pressed)
+        until(f"the download {file.name}", file.is_file)
+
     @property
     def verdict(self) -> str:
         """The answer on screen."""

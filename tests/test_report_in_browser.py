@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import shutil
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
 import pytest
+from browser import browser, needs_browser
 from small_study import growing_lab, policy
 
 from simulator.lab.procurement import BuyToForecast, RentOnDemand, ReserveBase
@@ -49,30 +49,14 @@ def grid(comparison: Comparison) -> SliderGrid:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed: pip install -e '.[dev]'")
-    found, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
-    if found is None or driver is None:
-        pytest.skip("no chromium with chromedriver here: apt-get install chromium chromium-driver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = found
-    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(word)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    opened = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    yield opened
-    opened.quit()
-
-
-@pytest.fixture(scope="module")
-def page(
-    browser: Browser, comparison: Comparison, grid: SliderGrid, tmp_path_factory: pytest.TempPathFactory
-) -> Browser:
-    folder = tmp_path_factory.mktemp("browser") / "r"
-    save(comparison, folder)
-    browser.set_network_conditions(offline=True, latency=0, throughput=0)
-    browser.get(write_report(comparison, folder, grid=grid).as_uri())
-    return browser
+def page(comparison: Comparison, grid: SliderGrid, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    needs_browser()
+    folder = tmp_path_factory.mktemp("browser")
+    save(comparison, folder / "r")
+    with browser(folder) as opened:
+        opened.set_network_conditions(offline=True, latency=0, throughput=0)
+        opened.get(write_report(comparison, folder / "r", grid=grid).as_uri())
+        yield opened
 
 
 def move(page: Browser, *places: float) -> None:
