@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -14,11 +14,7 @@ from simulator.lab.dispatch import Dispatch
 from simulator.lab.fleet import Fleet
 from simulator.lab.orders import Lease, Purchase
 from simulator.lab.payments import Loan, all_in_usd, price_payments
-from simulator.laws.units import (
-    DAYS_PER_YEAR,
-    HOURS_PER_DAY,
-    FloatArray,
-)
+from simulator.laws.units import DAYS_PER_YEAR, HOURS_PER_DAY, FloatArray, IntArray
 from simulator.world.scenario import OwnershipInputs
 from simulator.world.world import World
 
@@ -223,17 +219,16 @@ def _charge_held(used: Dispatch, cost: _HeldCost, economic: FloatArray) -> Float
 def _charge_rented(world: World, used: Dispatch, cash: FloatArray, economic: FloatArray, training: FloatArray) -> None:
     """Rent by the hour goes to the use it was rented for; adds to training's part [kind, day]."""
     prices, days, lived = world.prices, world.calendar.lived_indices, world.calendar.lived
-    served = _at(prices.rent_path(used.serving_rental, days), used.serving_billed_hours)
-    served_on_spot = _at(prices.spot_path(used.serving_rental, days), used.serving_spot_hours)
+    served = _usd(prices.rent_path, used.serving_rental, days, used.serving_billed_hours)
+    served_on_spot = _usd(prices.spot_path, used.serving_rental, days, used.serving_spot_hours)
     bought = used.bought_tokens * world.bought_usd_per_token()
-    researched = _at(prices.rent_path(used.work_rental, days), used.research_rented_hours)
-    on_spot = _at(prices.spot_path(used.work_rental, days), used.research_spot_hours)
+    researched = _usd(prices.rent_path, used.work_rental, days, used.research_rented_hours)
+    on_spot = _usd(prices.spot_path, used.work_rental, days, used.research_spot_hours)
     trained = np.zeros(days.size)
     for row, kind in enumerate(used.kinds):
-        if used.training_rented_hours[row].any():
-            run = _at(prices.rent_path(kind, lived), used.training_rented_hours[row])
-            training[row] += run
-            trained += run
+        run = _usd(prices.rent_path, kind, lived, used.training_rented_hours[row])
+        training[row] += run
+        trained += run
     cash[:, Account.ON_DEMAND] += trained + served + researched
     cash[:, Account.SPOT] += on_spot + served_on_spot
     cash[:, Account.API] += bought
@@ -246,9 +241,17 @@ def _per_hour(cost: FloatArray, hours: FloatArray) -> FloatArray:
     return np.divide(cost, hours, out=np.zeros_like(cost), where=hours > 0.0)
 
 
-def _at(price: FloatArray, hours: FloatArray) -> FloatArray:
+def _usd(
+    price_path: Callable[[int | IntArray, IntArray | slice], FloatArray],
+    kind: int | IntArray,
+    days: IntArray | slice,
+    hours: FloatArray,
+) -> FloatArray:
     """price x hours, nothing where nothing was used: what is not on offer has no finite price."""
-    return np.multiply(price, hours, out=np.zeros_like(hours), where=hours > 0.0)
+    nothing = np.zeros_like(hours)
+    if not hours.any():
+        return nothing
+    return np.multiply(price_path(kind, days), hours, out=nothing, where=hours > 0.0)
 
 
 def _charge_releases(

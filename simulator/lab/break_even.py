@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from simulator.lab.forecast import Forecast
-from simulator.lab.need import Need, days_of, planned_hours, sampled
+from simulator.lab.need import Ahead, Need, Span, days_of, planned_hours, sampled
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Buy, Order
 from simulator.lab.procurement import PlanningPrice, Procurement, arrival_day, owned_usd_per_gpu_hour, with_spares
@@ -41,11 +41,11 @@ class BreakEven(Procurement):
         """Order the GPUs beyond those committed that break even."""
         arrival, life = arrival_day(observation), observation.scenario.ownership.useful_life_days
         owned = owned_usd_per_gpu_hour(observation)
-        soon, always = days_of(arrival, self.review_days), sampled(arrival, life)
-        first, in_all = (Need.on(observation, forecast, days, owned) for days in (soon, always))
+        soon, always = Span.of(days_of(arrival, self.review_days)), Span.of(sampled(arrival, life))
+        first, in_all = (ahead.need(observation, owned) for ahead in Ahead.over(observation, forecast, (soon, always)))
         if first is None or in_all is None:
             return []
-        first, in_all = first.beside_leases(observation, soon), in_all.beside_leases(observation, always)
+        first, in_all = first.beside(first.leased), in_all.beside(in_all.leased)
         kind = first.accelerator
         rent = float((observation.rents_ahead(arrival, life) * first.hours_for_one).min())
         least = self.safety * _break_even(float(owned[kind]), rent)

@@ -44,17 +44,13 @@ class Fleet:
         schedule = self._owned if isinstance(bound, Purchase) else self._leased
         schedule.add(bound.accelerator, expected_day, bound.end_day, bound.gpus)
 
-    def committed(self, days: IntArray) -> FloatArray:
-        """Working GPUs held or on order for later days, less those sold or run out by then [accelerator, day]."""
-        return self.working_share * self._owned.at(days) + self._leased.at(days)
+    def owned_on(self, days: IntArray) -> FloatArray:
+        """Owned GPUs that work, held or on order, on later days [accelerator, day]."""
+        return self.working_share * self._owned.at(days)
 
-    def owned_as(self, worth: FloatArray, days: IntArray) -> FloatArray:
-        """Owned GPUs that work, held or on order, in GPUs of one kind of which one of each is `worth` so many [day]."""
-        return (self.working_share * worth) @ self._owned.at(days)
-
-    def leased_as(self, worth: FloatArray, days: IntArray) -> FloatArray:
-        """The same of GPUs leased, now or later."""
-        return worth @ self._leased.at(days)
+    def leased_on(self, days: IntArray) -> FloatArray:
+        """GPUs leased, now or later, on later days [accelerator, day]."""
+        return self._leased.at(days)
 
     def most_owned(self, worth: FloatArray, first_day: int, end_day: int) -> float:
         """The most that owned GPUs will amount to on any day of a span, where one of each kind is `worth` so much."""
@@ -181,20 +177,16 @@ class Holdings:
 
     def committed(self, days: IntArray) -> FloatArray:
         """Working GPUs held or on order for later days, less those sold or run out by then [accelerator, day]."""
-        held = self._fleet.committed(days)
+        return self.owned_on(days) + self.leased_on(days)
+
+    def owned_on(self, days: IntArray) -> FloatArray:
+        """Owned GPUs that work, held or on order, on later days [accelerator, day]."""
+        held = self._fleet.owned_on(days)
         for first, tranche in self._leaving:
             there = (days >= first) & (days < tranche.end_day)
             held[tranche.accelerator] -= self.working_share * tranche.gpus * there
         return held
 
-    def owned_as(self, worth: FloatArray, days: IntArray) -> FloatArray:
-        """Owned GPUs that work, held or on order, in GPUs of one kind of which one of each is `worth` so many [day]."""
-        held = self._fleet.owned_as(worth, days)
-        for first, tranche in self._leaving:
-            there = (days >= first) & (days < tranche.end_day)
-            held -= (worth[tranche.accelerator] * self.working_share) * tranche.gpus * there
-        return held
-
-    def leased_as(self, worth: FloatArray, days: IntArray) -> FloatArray:
-        """The same of GPUs leased, now or later."""
-        return self._fleet.leased_as(worth, days)
+    def leased_on(self, days: IntArray) -> FloatArray:
+        """GPUs leased, now or later, on later days [accelerator, day]."""
+        return self._fleet.leased_on(days)

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from simulator.lab.forecast import Forecast
 from simulator.lab.leases import Base, Bound
-from simulator.lab.need import Need, days_of, needed_by_all_but, planned_hours, sampled, typical_spread
+from simulator.lab.need import Ahead, Span, days_of, needed_by_all_but, planned_hours, sampled, typical_spread
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Buy, Order
 from simulator.lab.procurement import (
@@ -22,6 +22,7 @@ from simulator.lab.procurement import (
     working_gpus,
 )
 from simulator.laws.uncertain_load import UncertainLoad
+from simulator.laws.units import FloatArray
 from simulator.world.inputs import Misplaced, Share
 from simulator.world.roadmap import Release
 from simulator.world.scenario import Scenario
@@ -59,20 +60,21 @@ class Ladder(Procurement):
 
     def review(self, observation: Observation, forecast: Forecast) -> list[Order]:
         """Order what the base lacks when it can arrive, and lease what the middle lacks."""
-        hours = planned_hours(observation)
-        bought = self._base(observation, forecast)
-        ordered = []
-        if bought is not None:
-            arrival = arrival_day(observation)
-            life = observation.scenario.ownership.useful_life_days
-            ordered.append(
-                Bound(bought.accelerator, bought.gpus * observation.fleet.working_share, arrival, arrival + life)
-            )
         reason = f"all but {self.reserved_quantile:.0%} of hours over {self.term_days} days need it"
         middle = Base(
             self.reserved_quantile, self.term_days, self.least_gpus, self.review_days, reason, self.least_share
         )
-        leases = middle.orders(observation, forecast, hours, ordered)
+        arrival, hours = arrival_day(observation), planned_hours(observation)
+        spans = [Span.of(days_of(arrival, self.review_days)), Span.of(sampled(arrival, self.look_days))]
+        soon, later, *aheads = Ahead.over(observation, forecast, [*spans, *middle.spans(observation)])
+        bought = self._base(observation, soon, later, hours)
+        ordered = []
+        if bought is not None:
+            life = observation.scenario.ownership.useful_life_days
+            ordered.append(
+                Bound(bought.accelerator, bought.gpus * observation.fleet.working_share, arrival, arrival + life)
+            )
+        leases = middle.orders(observation, aheads, hours, ordered)
         return [*([] if bought is None else [bought]), *leases]
 
     def planning_price(self, observation: Observation, release: Release, forecast: Forecast) -> PlanningPrice:
@@ -92,26 +94,24 @@ class Ladder(Procurement):
             layers = owned * base + lease * (held - base) + top * load.overflow_share(held)
         return PlanningPrice(rent.training_usd_per_gpu_hour, np.where(np.isfinite(top), layers, top))
 
-    def _base(self, observation: Observation, forecast: Forecast) -> Buy | None:
+    def _base(self, observation: Observation, soon: Ahead, later: Ahead, hours: FloatArray) -> Buy | None:
         """What the base lacks as soon as an order can arrive, and over the days it is looked at."""
-        arrival, owned = arrival_day(observation), owned_usd_per_gpu_hour(observation)
-        hours = planned_hours(observation)
-        soon = days_of(arrival, self.review_days)
-        first = Need.on(observation, forecast, soon, owned)
+        owned = owned_usd_per_gpu_hour(observation)
+        first = soon.need(observation, owned)
         if first is None:
             return None
-        least = max(working_gpus(observation, self.least_gpus), self.least_share * float(first.gpus.mean()))
+        least = max(working_gpus(observation, self.least_gpus), self.least_share * first.mean_gpus)
         short = first.short_of(self.owned_quantile, hours, least)
         if short == -inf:
             return None
         # Leases that the middle does not need stand in for the base.
-        middle = first.short_of(self.reserved_quantile, hours) - short
-        leased = float(observation.fleet.leased_as(1.0 / first.hours_for_one, soon).min())
-        need = Need.on(observation, forecast, sampled(arrival, self.look_days), owned)
+        leased = float(first.leased.min())
+        middle = first.short_of(self.reserved_quantile, hours, at_most=short + leased) - short
+        need = later.need(observation, owned)
         if need is None or need.accelerator != first.accelerator:
             return None
-        short = min(short - max(leased - middle, 0.0), need.short_of(self.owned_quantile, hours, least))
+        short = need.short_of(self.owned_quantile, hours, least, short - max(leased - middle, 0.0))
         if short < least:
             return None
-        reason = f"all but {self.owned_quantile:.0%} of hours from day {arrival} on need it"
+        reason = f"all but {self.owned_quantile:.0%} of hours from day {arrival_day(observation)} on need it"
         return Buy(need.accelerator, with_spares(observation, short), reason)

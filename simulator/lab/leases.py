@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simulator.lab.forecast import Forecast
-from simulator.lab.need import ROUNDING, Need, days_of, sampled, whole_gpus
+from simulator.lab.need import ROUNDING, Ahead, Need, Span, days_of, sampled, whole_gpus
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Lease, Reserve
 from simulator.laws.units import FloatArray, IntArray
@@ -55,75 +54,72 @@ class Base:
     least_share: float = 0.0
     """The same as a share of the mean need."""
 
+    def spans(self, observation: Observation) -> list[Span]:
+        """What to look at: a term from each day on which leases end, the days until the next review, and a term."""
+        today, last = observation.day, observation.day + self.review_days - 1
+        over = dict.fromkeys(lease.end_day for lease in self._soon_over(observation))
+        term = sampled(today, self.term_days)
+        soon = days_of(today, self.review_days) if self.review_days < self.term_days else term
+        # Leases that have not run out by the next review will be leased again.
+        return [Span.of(days, last) for days in (*(sampled(day, self.term_days) for day in over), soon, term)]
+
     def orders(
-        self, observation: Observation, forecast: Forecast, hours: FloatArray, ordered: Sequence[Bound] = ()
+        self, observation: Observation, aheads: Sequence[Ahead], hours: FloatArray, ordered: Sequence[Bound] = ()
     ) -> Iterator[Reserve]:
         """Leases that follow old ones, then what is lacking from today on.
 
         Parameters
         ----------
+        aheads
+            What is ahead over `spans`.
         hours
             Load of each hour of the day over its mean.
         ordered
             Of this review, to be counted on though not yet committed.
         """
-        today, next_review = observation.day, observation.day + self.review_days
-        held = observation.fleet.leases(today)
+        *then, soon, always = aheads
+        held, next_review = observation.fleet.leases(observation.day), observation.day + self.review_days
         counted = [*ordered, *(_bound(lease) for lease in held if lease.first_day >= next_review)]
-        soon_over = sorted((lease for lease in held if lease.end_day < next_review), key=_end_day)
-        for day, ending in groupby(soon_over, _end_day):
-            need = self._need(observation, forecast, day, counted, self.term_days)
+        for ahead, (day, ending) in zip(then, groupby(self._soon_over(observation), _end_day), strict=True):
+            need = self._need(observation, ahead, counted)
             if need is None:
                 continue
             # Less what an extra review, called by an event, has signed for already.
             changes = [*((lease, 1) for lease in ending), *((lease, -1) for lease in held if lease.first_day == day)]
             most = sum(sign * lease.gpus / need.hours_for_one[lease.accelerator] for lease, sign in changes)
-            gpus = whole_gpus(min(need.short_of(self.quantile, hours), most))
+            gpus = whole_gpus(need.short_of(self.quantile, hours, at_most=most))
             if gpus > 0:
                 counted.append(Bound(need.accelerator, gpus, day, day + self.term_days))
                 yield Reserve(need.accelerator, gpus, self.term_days, f"{self.reason}, leased again", day)
         # What is needed only later can be leased later.
-        soon = self._lacking(observation, forecast, hours, counted, self.review_days)
-        if soon is not None:
-            always = self._lacking(observation, forecast, hours, counted, self.term_days)
-            if always is not None and always.accelerator == soon.accelerator:
-                gpus = whole_gpus(min(soon.gpus, always.gpus))
-                yield Reserve(soon.accelerator, gpus, self.term_days, self.reason)
+        lacking = self._lacking(self._need(observation, soon, counted), hours)
+        if lacking is not None:
+            lacking = self._lacking(self._need(observation, always, counted), hours, lacking)
+            if lacking is not None:
+                yield Reserve(lacking.accelerator, whole_gpus(lacking.gpus), self.term_days, self.reason)
 
-    def _lacking(
-        self,
-        observation: Observation,
-        forecast: Forecast,
-        hours: FloatArray,
-        counted: Sequence[Bound],
-        span_days: int,
-    ) -> _Lacking | None:
-        """What a span from today on lacks, if it is worth a lease."""
-        need = self._need(observation, forecast, observation.day, counted, span_days)
-        if need is None:
+    def _soon_over(self, observation: Observation) -> list[Lease]:
+        """Leases that end before the next review, in that order."""
+        next_review = observation.day + self.review_days
+        return sorted(
+            (lease for lease in observation.fleet.leases(observation.day) if lease.end_day < next_review), key=_end_day
+        )
+
+    def _lacking(self, need: Need | None, hours: FloatArray, at_most: _Lacking | None = None) -> _Lacking | None:
+        """What of a kind is lacking, if it is worth a lease; at most so much of that very kind."""
+        if need is None or (at_most is not None and need.accelerator != at_most.accelerator):
             return None
-        least = max(self.least_gpus - ROUNDING, self.least_share * float(need.gpus.mean()))
-        gpus = need.short_of(self.quantile, hours, least)
+        least = max(self.least_gpus - ROUNDING, self.least_share * need.mean_gpus)
+        gpus = need.short_of(self.quantile, hours, least, inf if at_most is None else at_most.gpus)
         return None if gpus == -inf else _Lacking(need.accelerator, gpus)
 
-    def _need(
-        self,
-        observation: Observation,
-        forecast: Forecast,
-        day: int,
-        counted: Sequence[Bound],
-        span_days: int,
-    ) -> Need | None:
-        """Over a span from a day on, beside what is counted on."""
-        days = days_of(day, span_days) if span_days < self.term_days else sampled(day, span_days)
+    def _need(self, observation: Observation, ahead: Ahead, counted: Sequence[Bound]) -> Need | None:
+        """Over a span, beside leases and what else is counted on, at today's price of a lease."""
         discount = observation.scenario.market.discount(self.term_days)
-        need = Need.on(observation, forecast, days, observation.on_demand_usd_per_gpu_hour * (1.0 - discount))
+        need = ahead.need(observation, observation.on_demand_usd_per_gpu_hour * (1.0 - discount))
         if need is None:
             return None
-        # Those that have not run out by the next review will be leased again.
-        until_then = np.minimum(days, observation.day + self.review_days - 1)
-        leased = observation.fleet.leased_as(1.0 / need.hours_for_one, until_then)
-        return need._replace(committed=need.committed + leased + bound_as(need, counted, days))
+        return need.beside(need.leased + bound_as(need, counted, ahead.days) if counted else need.leased)
 
 
 def _end_day(lease: Lease) -> int:

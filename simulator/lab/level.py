@@ -58,9 +58,11 @@ class Level:
 class Schedule:
     """Step functions known ahead, one a row: the changes agreed on for later days, in any order."""
 
-    __slots__ = ("_days", "_size", "_totals")
+    __slots__ = ("_agreed", "_days", "_size", "_totals")
 
     def __init__(self, n_rows: int = 1) -> None:
+        self._agreed: list[tuple[int, int, int, float]] = []
+        """Spans by row that nobody has asked for yet."""
         self._size = 0
         self._days: IntArray = np.zeros(_ROOM, dtype=np.int64)
         """On which one changes, in order; beyond `_size` there is room for more."""
@@ -69,9 +71,15 @@ class Schedule:
 
     def add(self, row: int, day: int, end_day: int, change: float) -> None:
         """From `day` until the day before `end_day` the level of a row will be higher by `change`."""
-        first, end = self._place(day), self._place(end_day)
         if end_day > day:
+            self._agreed.append((row, day, end_day, change))
+
+    def _enter(self) -> None:
+        """Count what was agreed on since somebody last asked."""
+        for row, day, end_day, change in self._agreed:
+            first, end = self._place(day), self._place(end_day)
             self._totals[row, first + 1 : end + 1] += change
+        self._agreed.clear()
 
     def _place(self, day: int) -> int:
         """Where a day stands among those on which a level changes, put there if need be."""
@@ -100,10 +108,12 @@ class Schedule:
         >>> gpus.at(np.array([9, 10, 40]))
         array([[ 0.,  4., 12.]])
         """
+        self._enter()
         return self._totals[:, self._days[: self._size].searchsorted(days, side="right")]
 
     def within(self, first_day: int, end_day: int) -> FloatArray:
         """The levels on the first day of a span, and on each day before its end on which one changes [row, change]."""
+        self._enter()
         days = self._days[: self._size]
         first, end = days.searchsorted(first_day, side="right"), days.searchsorted(end_day - 1, side="right")
         return self._totals[:, first : max(first, end) + 1]

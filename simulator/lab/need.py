@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from math import floor, inf, isfinite, sqrt
 from statistics import NormalDist
@@ -47,6 +48,68 @@ def _errors() -> FloatArray:
 _ERRORS = _errors()
 
 
+class Span(NamedTuple):
+    """Coming days to look at, and for each the day whose leases count on it."""
+
+    days: IntArray
+    leased_on: IntArray
+
+    @staticmethod
+    def of(days: IntArray, leases_until: int | None = None) -> Span:
+        """Leases count as long as they run; or, from a day on, as they are on it, since they will be signed again."""
+        return Span(days, days if leases_until is None else np.minimum(days, leases_until))
+
+
+class Ahead(NamedTuple):
+    """A span of coming days as one review sees it: what the forecast says of some of them, and what is committed."""
+
+    days: IntArray
+    tokens: FloatArray
+    """Expected mean of each day."""
+    spread: FloatArray
+    """Sd of the log of each day's mean."""
+    owned: FloatArray
+    """GPUs held or on order that will work [accelerator, day]."""
+    leased: FloatArray
+    """GPUs leased, now or later [accelerator, day]."""
+
+    @staticmethod
+    def on(observation: Observation, forecast: Forecast, span: Span) -> Ahead:
+        """One span."""
+        fleet = observation.fleet
+        seen = forecast.ahead(observation, span.days)
+        return Ahead(span.days, *seen, fleet.owned_on(span.days), fleet.leased_on(span.leased_on))
+
+    @staticmethod
+    def over(observation: Observation, forecast: Forecast, spans: Sequence[Span]) -> list[Ahead]:
+        """Some spans, for which forecast and fleet are asked at once."""
+        days, tokens, spread, owned, leased = Ahead.on(observation, forecast, Span(*map(np.concatenate, zip(*spans))))
+        found, first = [], 0
+        for span in spans:
+            part = slice(first, first + span.days.size)
+            found.append(Ahead(days[part], tokens[part], spread[part], owned[:, part], leased[:, part]))
+            first = part.stop
+        return found
+
+    def need(self, observation: Observation, price: FloatArray) -> Need | None:
+        """For the model planned to serve in the middle of these days, on the kind that serves it cheapest.
+
+        None if nothing is served then, or no kind that can is on offer at a price.
+        """
+        model = observation.model_on(int(self.days[self.days.size // 2]))
+        if model is None:
+            return None
+        seconds = model.gpu_seconds_per_token
+        usd_per_token = price * seconds
+        accelerator = int(usd_per_token.argmin())
+        if not isfinite(usd_per_token[accelerator]):
+            return None
+        for_one = seconds / seconds[accelerator]
+        gpus = self.tokens * (float(seconds[accelerator]) / SECONDS_PER_DAY)
+        worth = 1.0 / for_one
+        return Need(accelerator, gpus, self.spread, worth @ self.owned, worth @ self.leased, for_one)
+
+
 class Need(NamedTuple):
     """GPUs of one kind needed to serve on each of some days, and what is committed already, in GPUs of that kind."""
 
@@ -56,44 +119,41 @@ class Need(NamedTuple):
     spread: FloatArray
     """Sd of the log of each day's mean."""
     committed: FloatArray
-    """Those owned or on order that will work, and such leases as were added."""
+    """Those owned or on order that will work, and such others as were added."""
+    leased: FloatArray
     hours_for_one: FloatArray
     """Hours of each kind that do the work of one hour of this kind."""
 
     @staticmethod
     def on(observation: Observation, forecast: Forecast, days: IntArray, price: FloatArray) -> Need | None:
-        """For the model planned to serve in the middle of these days, on the kind that serves it cheapest.
+        """What a span needs; see `Ahead.need`."""
+        return Ahead.on(observation, forecast, Span.of(days)).need(observation, price)
 
-        None if nothing is served then, or no kind that can is on offer at a price.
-        """
-        model = observation.model_on(int(days[days.size // 2]))
-        if model is None:
-            return None
-        seconds = model.gpu_seconds_per_token
-        usd_per_token = price * seconds
-        accelerator = int(usd_per_token.argmin())
-        if not isfinite(usd_per_token[accelerator]):
-            return None
-        tokens, spread = forecast.ahead(observation, days)
-        for_one = seconds / seconds[accelerator]
-        gpus = tokens * (float(seconds[accelerator]) / SECONDS_PER_DAY)
-        return Need(accelerator, gpus, spread, observation.fleet.owned_as(1.0 / for_one, days), for_one)
+    @property
+    def mean_gpus(self) -> float:
+        """Expected mean over the days."""
+        return float(self.gpus.sum()) / self.gpus.size
 
-    def beside_leases(self, observation: Observation, days: IntArray) -> Need:
-        """The same where all that was leased counts too, until it runs out."""
-        return self._replace(committed=self.committed + observation.fleet.leased_as(1.0 / self.hours_for_one, days))
+    def beside(self, gpus: FloatArray) -> Need:
+        """The same where others count too, in GPUs of this kind [day]."""
+        return self._replace(committed=self.committed + gpus)
 
-    def short_of(self, quantile: float, hour_factors: FloatArray, at_least: float = -inf) -> float:
+    def short_of(
+        self, quantile: float, hour_factors: FloatArray, at_least: float = -inf, at_most: float = inf
+    ) -> float:
         """GPUs lacking for this share of all hours, over the days and over the errors a forecast may make [GPUs].
 
-        Whoever asks for `at_least` so many is told -inf where fewer are lacking, which is soon seen.
+        Whoever asks for `at_least` so many is told -inf where fewer are lacking, and whoever wants no more than
+        `at_most` is told that where as many or more are: either is soon seen.
         """
-        if at_least > -inf:
+        rank = int(quantile * (_ERRORS.size * self.gpus.size - 1))
+        if at_least > -inf or at_most < inf:
+            least, most = _bounds(hour_factors.tobytes())
             steps = np.minimum((self.spread * _STEPS_OF_SPREAD).astype(np.int64), _MOST_STEPS)
-            needed = _most_needed(hour_factors.tobytes())[steps] * self.gpus[:, np.newaxis]
-            held = (self.committed + at_least)[:, np.newaxis]
-            if _BUNDLE * np.count_nonzero(needed < held) > quantile * _ERRORS.size * self.gpus.size:
+            if at_least > -inf and _BUNDLE * self._n_below(at_least, most[steps]) > rank:
                 return -inf
+            if at_most < inf and _BUNDLE * self._n_below(at_most, least[steps]) <= rank:
+                return at_most
         if self.spread.any():  # made in place: this is where a review spends its time
             spread = self.spread[:, np.newaxis]
             short = spread * _ERRORS
@@ -104,22 +164,31 @@ class Need(NamedTuple):
             short -= self.committed[:, np.newaxis]
         else:
             short = self.gpus[:, np.newaxis] * hour_factors - self.committed[:, np.newaxis]
-        found = _ranked(short.reshape(-1), int(quantile * (short.size - 1)))
-        return found if found >= at_least else -inf
+            rank = int(quantile * (short.size - 1))
+        found = _ranked(short.reshape(-1), rank)
+        return min(found, at_most) if found >= at_least else -inf
+
+    def _n_below(self, gpus: float, over_mean: FloatArray) -> int:
+        """How many needs of [day, any], given over each day's mean, lack fewer than so many GPUs."""
+        held = self.committed + gpus
+        return int(np.count_nonzero(over_mean * self.gpus[:, np.newaxis] < held[:, np.newaxis]))
 
 
 @lru_cache(maxsize=64)
-def _most_needed(hour_factors: bytes) -> FloatArray:
-    """The most that each four of a day's hours and errors, in rising order, need over its mean [step of spread, four].
+def _bounds(hour_factors: bytes) -> tuple[FloatArray, FloatArray]:
+    """The least and the most that each four of a day's hours and errors, in rising order, need over its mean.
 
-    Between two steps of the spread the log of a need bends by no more than a parabola, 1/8 of the step squared. Beyond
-    the last step nothing is said.
+    Both by [step of spread, four]. Between two steps the log of a need is a parabola, which bends down: it lies above
+    the lower of its ends, and above the higher by no more than 1/8 of the step squared. Beyond the last step nothing is
+    said.
     """
     spread = np.arange(_MOST_STEPS + 1)[:, np.newaxis] / _STEPS_OF_SPREAD
     needed = np.exp(spread * (_ERRORS - spread / 2.0)) * np.frombuffer(hour_factors).repeat(_ERRORS_PER_HOUR)
-    between = np.maximum(needed[:-1], needed[1:]) * np.exp(0.125 / _STEPS_OF_SPREAD**2)
-    most: FloatArray = np.sort(between, axis=1)[:, _BUNDLE - 1 :: _BUNDLE]
-    return np.append(most, np.full((1, most.shape[1]), _UNKNOWN), axis=0)
+    least = np.sort(np.minimum(needed[:-1], needed[1:]), axis=1)[:, ::_BUNDLE]
+    bend = np.exp(0.125 / _STEPS_OF_SPREAD**2)
+    most = np.sort(np.maximum(needed[:-1], needed[1:]) * bend, axis=1)[:, _BUNDLE - 1 :: _BUNDLE]
+    beyond = np.zeros((1, least.shape[1]))
+    return np.append(least, beyond, axis=0), np.append(most, beyond + _UNKNOWN, axis=0)
 
 
 def _ranked(values: FloatArray, rank: int) -> float:
@@ -150,13 +219,18 @@ def needed_by_all_but(quantile: float, load: UncertainLoad) -> float:
 
 def days_of(first_day: int, span_days: int) -> IntArray:
     """Seven days spread over a span, one of each weekday [day]."""
-    step = max(span_days // DAYS_PER_WEEK, 1)
-    return first_day + np.arange(DAYS_PER_WEEK) * (step + (step % DAYS_PER_WEEK == 0))
+    return first_day + _weekdays(span_days)
 
 
 def sampled(first_day: int, span_days: int) -> IntArray:
     """Every 25th day of a long span, its first included [day]."""
     return first_day + _every(span_days)
+
+
+@lru_cache(maxsize=64)
+def _weekdays(span_days: int) -> IntArray:
+    step = max(span_days // DAYS_PER_WEEK, 1)
+    return np.arange(DAYS_PER_WEEK) * (step + (step % DAYS_PER_WEEK == 0))
 
 
 @lru_cache(maxsize=64)

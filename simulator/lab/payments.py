@@ -68,8 +68,10 @@ class Loan:
     @staticmethod
     def of(own: OwnershipInputs, purchase: Purchase) -> Loan | None:
         """The loan of a tranche; None if nothing is borrowed for it, or it was sold before the price was due."""
+        if own.loan is None:
+            return None
         payments = price_payments(own, purchase)
-        if own.loan is None or not payments or payments[-1][0] >= purchase.end_day:
+        if not payments or payments[-1][0] >= purchase.end_day:
             return None
         months = max(round(own.loan.years * MONTHS_PER_YEAR), 1)
         rate, number = own.loan.rate_per_year / MONTHS_PER_YEAR, np.arange(months + 1)

@@ -16,6 +16,7 @@ from simulator.lab.leases import Base
 from simulator.lab.need import (
     FINEST,
     ROUNDING,
+    Ahead,
     Need,
     days_of,
     needed_by_all_but,
@@ -110,7 +111,8 @@ class ReserveBase(Procurement):
         """Lease what the base lacks over the coming term, and again what is needed of leases that end."""
         reason = f"base of {self.quantile:.0%} of hours over {self.term_days} days"
         base = Base(self.quantile, self.term_days, self.least_gpus, self.review_days, reason)
-        return [*base.orders(observation, forecast, planned_hours(observation))]
+        ahead = Ahead.over(observation, forecast, base.spans(observation))
+        return [*base.orders(observation, ahead, planned_hours(observation))]
 
     def planning_price(self, observation: Observation, release: Release, forecast: Forecast) -> PlanningPrice:
         """The base at the lease price, paid used or not, and rent above it.
@@ -143,7 +145,7 @@ class BuyToForecast(Procurement):
         need = Need.on(observation, forecast, arrival + _WEEK, owned_usd_per_gpu_hour(observation))
         if need is None:
             return []
-        need = need.beside_leases(observation, arrival + _WEEK)
+        need = need.beside(need.leased)
         short = with_spares(observation, (self.headroom * need.gpus - need.committed).sum() / _WEEK.size)
         if short < self.least_gpus:
             return []
@@ -179,7 +181,7 @@ class Newsvendor(Procurement):
         need = Need.on(observation, forecast, days, owned)
         if need is None:
             return []
-        need = need.beside_leases(observation, days)
+        need = need.beside(need.leased)
         rent = float((_rent_for_life(observation, arrival) * need.hours_for_one).min())
         chance = float(owned[need.accelerator]) / rent
         if chance > 1.0 - FINEST:

