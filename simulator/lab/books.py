@@ -320,12 +320,13 @@ def _lease(world: World, leases: Sequence[Lease], cash: FloatArray, economic: Fl
         if prepaid > 0.0:
             cash[first : lease.end_day, Account.RESERVED] -= prepaid
             cash[first, Account.RESERVED] += prepaid * (lease.end_day - first)
-        left = max(lease.end_day - max(last + 1, first), 0)
-        spread = world.scenario.ownership.resale_spread if has_begun else 0.0
-        debt = left * _above_market(lease, closing, spread)
-        cash[last, Account.CLOSING_LEASES] += debt
-        cash[last, Account.CLOSING_PREPAID] -= left * prepaid
-        economic[last, Use.IDLE] += debt
+        left = lease.end_day - max(last + 1, first)
+        if left > 0:
+            spread = world.scenario.ownership.resale_spread if has_begun else 0.0
+            debt = left * _above_market(lease, closing, spread)
+            cash[last, Account.CLOSING_LEASES] += debt
+            cash[last, Account.CLOSING_PREPAID] -= left * prepaid
+            economic[last, Use.IDLE] += debt
         if lease.first_day < 0:
             debt = lease.end_day * _above_market(lease, opening, world.scenario.ownership.resale_spread)
             cash[0, Account.OPENING_LEASES] -= debt

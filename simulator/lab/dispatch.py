@@ -183,8 +183,9 @@ def _servers(
     model = workload.model_in_service.path(n_days).astype(np.int64)
     speeds, replicas = _speeds(workload, len(scenario.accelerators))
     kind = workload.serving_rental.path(n_days).astype(np.int64)
+    place = model * speeds.shape[1] + kind  # of [model, kind] in a row: so numpy takes them fastest
     on_offer = np.isfinite(world.prices.rent_path(kind, world.calendar.lived_indices))
-    rented_speed = np.where(on_offer, speeds[model, kind], 0.0)
+    rented_speed = np.where(on_offer, speeds.take(place), 0.0)
     rows = np.flatnonzero(left.any(axis=1))
     held_kinds = np.array(kinds, dtype=np.int64)[rows]
     speed = speeds.T[held_kinds[:, np.newaxis], model]
@@ -197,7 +198,7 @@ def _servers(
         rentable = np.where(rented_speed > 0.0, np.minimum(fleet.rental_cap.path(n_days), limit) * rented_speed, 0.0)
     server_kw = np.array([scenario.accelerators[held].server_power_kw for held in held_kinds])
     held = Held.ranked(left, rows, speed, server_kw)
-    return held, Rental(kind, rented_speed, rentable), rented_speed * replicas[model, kind]
+    return held, Rental(kind, rented_speed, rentable), rented_speed * replicas.take(place)
 
 
 def _terms(scenario: Scenario, rental: Rental) -> list[tuple[BoolArray, PaidHours]]:

@@ -171,30 +171,31 @@ class Lab:
 
     def review(self) -> None:
         """One review a day: every order becomes a process of its own, and what was planned is looked at again."""
-        if self.reviewed_day == self.today:
+        today = self.today
+        if self.reviewed_day == today:
             return
-        self.reviewed_day = self.today
+        self.reviewed_day = today
         self._look_at_money()
         self.replan()
         seen, procurement, refresh = self.observe(), self.policy.procurement, self.policy.refresh
         orders = procurement.review if refresh is None else partial(refresh.orders, procurement)
         for order in orders(seen, self.forecast):
             match order:
-                case Buy() if self.contracts.is_possible(order, self.today):
-                    place = self.contracts.buy(order, self.today)
+                case Buy() if self.contracts.is_possible(order, today):
+                    place = self.contracts.buy(order, today)
                     if place is not None:
                         self.env.process(self.own(place))
-                case Reserve() if self.contracts.is_possible(order, self.today):
-                    lease = self.contracts.sign(order, self.today)
+                case Reserve() if self.contracts.is_possible(order, today):
+                    lease = self.contracts.sign(order, today)
                     if lease is not None:
                         self.env.process(self.hold(lease))
-                case Sell() if self.contracts.is_possible(order, self.today):
-                    self.contracts.sell(order, self.today)
+                case Sell() if self.contracts.is_possible(order, today):
+                    self.contracts.sell(order, today)
                 case CapRental(gpus) if gpus >= 0.0:
-                    self.fleet.rental_cap.set(self.today, gpus)
+                    self.fleet.rental_cap.set(today, gpus)
                 case _:
                     raise ValueError(f"{self.policy.name} gave an order that cannot be carried out: {order!r}")
-        self.contracts.limit_rental(self.today, self.policy.procurement.review_days)
+        self.contracts.limit_rental(today, self.policy.procurement.review_days)
 
     def replan(self) -> None:
         """When demand has left the band it was planned in: another precision, another run, a sale."""
@@ -290,9 +291,10 @@ class Lab:
 
     def observe(self) -> Observation:
         """What a policy sees this afternoon: yesterday's meter, today's quotes, the fleet."""
-        index = self.world.calendar.index(self.today)
+        today = self.today
+        index = self.world.calendar.index(today)
         return Observation(
-            self.today,
+            today,
             self.scenario,
             MeterReading(self.world.meter, index),
             self.world.prices.rents_on(index),
@@ -300,7 +302,7 @@ class Lab:
             float(self.world.prices.electricity_usd_per_kwh[index]),
             Holdings(self.fleet),
             self.models[int(self.model_in_service.value)] if self.models else None,
-            tuple(planned.seen_on(self.today) for planned in self.coming),
+            tuple(planned.seen_on(today) for planned in self.coming),
             self.foreseen_rents,
         )
 
