@@ -83,7 +83,8 @@ class Ahead(NamedTuple):
     @staticmethod
     def over(observation: Observation, forecast: Forecast, spans: Sequence[Span]) -> list[Ahead]:
         """Some spans, for which forecast and fleet are asked at once."""
-        days, tokens, spread, owned, leased = Ahead.on(observation, forecast, Span(*map(np.concatenate, zip(*spans))))
+        in_all = Span(*(np.concatenate(days) for days in zip(*spans, strict=True)))
+        days, tokens, spread, owned, leased = Ahead.on(observation, forecast, in_all)
         found, first = [], 0
         for span in spans:
             part = slice(first, first + span.days.size)

@@ -17,30 +17,33 @@ def positive(name: str, value: Numbers) -> FloatArray:
     >>> float(positive("n_parameters", 7e9))
     7000000000.0
     """
-    return _inside(name, value, np.asarray(value, dtype=np.float64) > 0, "greater than 0")
+    array = np.asarray(value, dtype=np.float64)
+    return _inside(name, array, array > 0, "greater than 0")
 
 
 def not_negative(name: str, value: Numbers) -> FloatArray:
     """`value` as an array of float64; refuse anything below zero."""
-    return _inside(name, value, np.asarray(value, dtype=np.float64) >= 0, "0 or more")
+    array = np.asarray(value, dtype=np.float64)
+    return _inside(name, array, array >= 0, "0 or more")
 
 
 def at_least(name: str, value: Numbers, lowest: float) -> FloatArray:
     """`value` as an array of float64; refuse anything below `lowest`."""
-    return _inside(name, value, np.asarray(value, dtype=np.float64) >= lowest, f"{lowest:g} or more")
+    array = np.asarray(value, dtype=np.float64)
+    return _inside(name, array, array >= lowest, f"{lowest:g} or more")
 
 
 def share(name: str, value: Numbers) -> FloatArray:
     """`value` as an array of float64; refuse anything outside 0 to 1 (0 excluded)."""
     array = np.asarray(value, dtype=np.float64)
-    return _inside(name, value, (array > 0) & (array <= 1), "greater than 0 and at most 1")
+    return _inside(name, array, (array > 0) & (array <= 1), "greater than 0 and at most 1")
 
 
 def between(name: str, value: Numbers, lowest: float, highest: float) -> FloatArray:
     """`value` as an array of float64; refuse anything outside `lowest` to `highest`, both included."""
     array = np.asarray(value, dtype=np.float64)
     inside = (array >= lowest) & (array <= highest)
-    return _inside(name, value, inside, f"between {lowest:g} and {highest:g}")
+    return _inside(name, array, inside, f"between {lowest:g} and {highest:g}")
 
 
 def warn_beyond(name: str, value: Numbers, highest: float, source: str) -> None:
@@ -60,9 +63,8 @@ def warn_a_reader(name: str, value: Numbers, highest: float, why: str) -> None:
         warnings.warn(f"{name} = {float(value):g} is beyond {highest:g}: {why}", ExtrapolationWarning, stacklevel=3)
 
 
-def _inside(name: str, value: Numbers, inside: np.typing.NDArray[np.bool_], rule: str) -> FloatArray:
-    array = np.asarray(value, dtype=np.float64)
-    if not np.all(inside):
+def _inside(name: str, array: FloatArray, inside: np.typing.NDArray[np.bool_], rule: str) -> FloatArray:
+    if not inside.all():
         worst = array[~inside].flat[0] if array.ndim else array
         raise ValueError(f"{name} must be {rule}, got {float(worst):g}")
     return array

@@ -21,6 +21,7 @@ from simulator.lab.forecast import Expected, Forecast
 from simulator.lab.lab import Run, simulate
 from simulator.lab.leases import Base, Bound
 from simulator.lab.models import served_model
+from simulator.lab.need import Ahead
 from simulator.lab.observation import Observation
 from simulator.lab.orders import Lease, Order, Reserve
 from simulator.lab.policy import Policy
@@ -98,7 +99,8 @@ def leased(gpus: int, first_day: int, end_day: int) -> Lease:
 
 def orders(observation: Observation, need: float, *ordered: Bound) -> list[tuple[int, int | None]]:
     rule = Base(quantile=0.0, term_days=10, least_gpus=1, review_days=3, reason="a test")
-    found = rule.orders(observation, Flat(TOKENS_PER_DAY * need / LOW_NEED), HOURS, ordered)
+    aheads = Ahead.over(observation, Flat(TOKENS_PER_DAY * need / LOW_NEED), rule.spans(observation))
+    found = rule.orders(observation, aheads, HOURS, ordered)
     return [(order.gpus, order.first_day) for order in found]
 
 

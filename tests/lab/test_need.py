@@ -33,7 +33,7 @@ def plainly_short_of(need: Need, quantile: float, hours: FloatArray) -> float:
 
 def some_need(rng: np.random.Generator, n_days: int, sigma: float) -> Need:
     gpus = rng.uniform(0, 1e5, n_days) * (rng.random(n_days) < 0.9)
-    return Need(0, gpus, sigma * rng.random(n_days), rng.uniform(0, 8e4, n_days).round(), np.ones(2))
+    return Need(0, gpus, sigma * rng.random(n_days), rng.uniform(0, 8e4, n_days).round(), np.zeros(n_days), np.ones(2))
 
 
 @given(
@@ -53,11 +53,15 @@ def test_what_is_lacking_is_what_sorting_all_hours_and_errors_finds(
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-6)
     assert need.short_of(quantile, hours, found - 1.0) == found
     assert need.short_of(quantile, hours, found + 1.0) == -inf
+    for most in (found - 1.0, found / 2.0, found + 1.0, 2.0 * found):
+        assert need.short_of(quantile, hours, at_most=most) == min(found, most)
+        assert need.short_of(quantile, hours, found - 1.0, most) == min(found, most)
 
 
 def test_a_forecast_without_spread_lacks_its_hours_alone() -> None:
-    need = Need(0, np.array([100.0]), np.zeros(1), np.array([90.0]), np.ones(1))
+    need = Need(0, np.array([100.0]), np.zeros(1), np.array([90.0]), np.zeros(1), np.ones(1))
     hours = np.tile([0.5, 1.5], 12)
     assert need.short_of(0.4, hours) == -40.0
     assert need.short_of(0.6, hours) == 60.0
     assert need.short_of(0.6, hours, 61.0) == -inf
+    assert need.short_of(0.6, hours, at_most=59.0) == 59.0

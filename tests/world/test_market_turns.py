@@ -259,3 +259,19 @@ def test_kinds_that_share_their_luck_share_its_memory() -> None:
     assert prices.rental_factor.strides[0] == 0
     assert prices.spot_factor is prices.rental_factor
     assert not prices.rental_factor.flags.writeable
+
+
+@pytest.mark.parametrize("replay", [(), (RECORDED,)])
+def test_one_kind_a_day_has_that_days_price_of_it(replay: tuple[PriceReplay, ...]) -> None:
+    prices, n_days = drawn(market(replay=replay, **NOISY)), CALENDAR.n_days
+    assert (prices.spot_factor.strides[0] == 0) == (not replay)
+    rng = np.random.default_rng(1)
+    kinds, days = rng.integers(0, 2, n_days), rng.permutation(n_days)
+    for read, on in (
+        (prices.rent_path, prices.rents_on),
+        (prices.spot_path, prices.spots_on),
+        (prices.purchase_path, prices.purchases_on),
+    ):
+        expected = [on(day)[kind] for kind, day in zip(kinds.tolist(), days.tolist(), strict=True)]
+        np.testing.assert_array_equal(read(kinds, days), expected)
+        np.testing.assert_array_equal(read(np.array([[0], [1]]), days), [read(0, days), read(1, days)])
