@@ -153,7 +153,7 @@ class Need(NamedTuple):
             steps = np.minimum((self.spread * _STEPS_OF_SPREAD).astype(np.int64), _MOST_STEPS)
             if at_least > -inf and _BUNDLE * self._n_below(at_least, most[steps]) > rank:
                 return -inf
-            if at_most < inf and _BUNDLE * self._n_below(at_most, least[steps]) <= rank:
+            if at_most < inf and _BUNDLE * self._n_below(max(at_least, at_most), least[steps]) <= rank:
                 return at_most
         if self.spread.any():  # made in place: this is where a review spends its time
             spread = self.spread[:, np.newaxis]

@@ -53,9 +53,10 @@ def test_what_is_lacking_is_what_sorting_all_hours_and_errors_finds(
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-6)
     assert need.short_of(quantile, hours, found - 1.0) == found
     assert need.short_of(quantile, hours, found + 1.0) == -inf
-    for most in (found - 1.0, found / 2.0, found + 1.0, 2.0 * found):
+    for most in (found - 2.0, found / 2.0, found + 1.0, 2.0 * found):
         assert need.short_of(quantile, hours, at_most=most) == min(found, most)
-        assert need.short_of(quantile, hours, found - 1.0, most) == min(found, most)
+        for least in (found - 1.0, found / 3.0, found + 0.5):
+            assert need.short_of(quantile, hours, least, most) == (min(found, most) if found >= least else -inf)
 
 
 def test_a_forecast_without_spread_lacks_its_hours_alone() -> None:
